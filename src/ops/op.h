@@ -91,6 +91,7 @@ struct op {
 	bool (*is_free)(const struct op_call *c); /* true if this call needs no kernel (Cast to its own type
 						     ...); NULL = never */
 	const char *note;            /* for `benanza ops` and the man page; may be NULL */
+	const void *own;             /* what the row's rules need to know of it; of a type of their file */
 };
 
 /* The row of a node's operator, or NULL if it is not in the table. O(1). */

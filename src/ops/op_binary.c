@@ -34,45 +34,12 @@ enum binary_kind {
 };
 
 struct binary {
-	const char *name;
 	enum binary_kind kind;
 	enum mode mode; /* MODE_NONE: a copy */
 	bool proxy;	/* the mode is only similar */
 	bool commutes;
 	bool to_bool;
 };
-
-/* Sorted by name (ASCII). */
-static const struct binary functions[] = {
-	{ "Add", BINARY_ADD, MODE_ADD, false, true, false },
-	{ "And", BINARY_AND, MODE_NONE, true, true, true },
-	{ "BitShift", BINARY_SHIFT, MODE_NONE, true, false, false },
-	{ "BitwiseAnd", BINARY_BITS_AND, MODE_NONE, true, false, false },
-	{ "BitwiseOr", BINARY_BITS_OR, MODE_NONE, true, false, false },
-	{ "BitwiseXor", BINARY_BITS_XOR, MODE_NONE, true, false, false },
-	{ "Div", BINARY_DIV, MODE_DIV, false, false, false },
-	{ "Equal", BINARY_EQUAL, MODE_EQUAL, false, true, true },
-	{ "Greater", BINARY_GREATER, MODE_GREATER, false, false, true },
-	{ "GreaterOrEqual", BINARY_GREATER_EQ, MODE_GREATER_EQ, false, false, true },
-	{ "Less", BINARY_LESS, MODE_LESS, false, false, true },
-	{ "LessOrEqual", BINARY_LESS_EQ, MODE_LESS_EQ, false, false, true },
-	{ "Max", BINARY_MAX, MODE_MAXIMUM, false, true, false },
-	{ "Mean", BINARY_MEAN, MODE_ADD, true, true, false },
-	{ "Min", BINARY_MIN, MODE_MINIMUM, false, true, false },
-	{ "Mod", BINARY_MOD, MODE_DIV, true, false, false },
-	{ "Mul", BINARY_MUL, MODE_MUL, false, true, false },
-	{ "Or", BINARY_OR, MODE_NONE, true, true, true },
-	{ "PRelu", BINARY_PRELU, MODE_MUL, true, false, false },
-	{ "Pow", BINARY_POW, MODE_MUL, true, false, false },
-	{ "Sub", BINARY_SUB, MODE_SUB, false, false, false },
-	{ "Sum", BINARY_ADD, MODE_ADD, false, true, false },
-	{ "Xor", BINARY_XOR, MODE_NONE, true, true, true },
-};
-
-static const struct binary *binary_find(const char *name)
-{
-	return op_row_find(functions, sizeof(functions) / sizeof(functions[0]), sizeof(functions[0]), name);
-}
 
 /* ---- shapes */
 
@@ -366,7 +333,7 @@ static int prelu_shape(struct op_call *c, struct error *err)
 
 static int binary_shape(struct op_call *c, struct error *err)
 {
-	const struct binary *row = binary_find(c->op->name);
+	const struct binary *row = c->op->own;
 	if (row->kind == BINARY_PRELU)
 		return prelu_shape(c, err);
 	struct op_value sum = c->inputs[0], *v = &c->outputs[0];
@@ -389,7 +356,7 @@ static int binary_shape(struct op_call *c, struct error *err)
 /* n - 1 operations per output element, and 1 more for a mean. */
 static void binary_cost(const struct op_call *c, struct op_cost *cost)
 {
-	const struct binary *row = binary_find(c->op->name);
+	const struct binary *row = c->op->own;
 	int per_element = c->input_count - 1 + (row->kind == BINARY_MEAN);
 	cost->flops = op_count(&c->outputs[0]) * per_element;
 	cost->bytes = op_bytes_all(c);
@@ -514,7 +481,7 @@ static bool binary_is_of_bytes(const struct op_call *c, const struct binary *row
 
 static void binary_problem(const struct op_call *c, struct op_problem *out)
 {
-	const struct binary *row = binary_find(c->op->name);
+	const struct binary *row = c->op->own;
 	double s;
 	if (!op_problem_ready(c, out))
 		return;
@@ -535,38 +502,36 @@ static void binary_problem(const struct op_call *c, struct op_problem *out)
 }
 
 #define MANY "with more than two inputs measured as a plain copy of equal bytes"
-#define BINARY(name, since, note)                                                                            \
-	{                                                                                                    \
-		name, "", since, 0, 2, 2, CLASS_MEMORY, binary_shape, binary_cost, binary_problem, NULL,     \
-			note                                                                                 \
-	}
-#define VARIADIC(name)                                                                               \
+#define BINARY(name, since, note, ...)                                                                       \
+	{ name, "", since, 0, 2, 2, CLASS_MEMORY, binary_shape, binary_cost, binary_problem, NULL, note, \
+		&(const struct binary){ __VA_ARGS__ } }
+#define VARIADIC(name, ...)                                                                          \
 	{ name, "", 1, 0, 1, -1, CLASS_MEMORY, binary_shape, binary_cost, binary_problem, \
-		binary_free, MANY }
+		binary_free, MANY, &(const struct binary){ __VA_ARGS__ } }
 
 static const struct op rows[] = {
-	BINARY("Add", 1, NULL),
-	BINARY("And", 1, OP_COPY),
-	BINARY("BitShift", 11, OP_COPY),
-	BINARY("BitwiseAnd", 18, OP_COPY),
-	BINARY("BitwiseOr", 18, OP_COPY),
-	BINARY("BitwiseXor", 18, OP_COPY),
-	BINARY("Div", 1, NULL),
-	BINARY("Equal", 1, NULL),
-	BINARY("Greater", 1, NULL),
-	BINARY("GreaterOrEqual", 12, NULL),
-	BINARY("Less", 1, NULL),
-	BINARY("LessOrEqual", 12, NULL),
-	BINARY("Mod", 10, "measured as Div"),
-	BINARY("Mul", 1, NULL),
-	BINARY("Or", 1, OP_COPY),
-	BINARY("PRelu", 1, "measured as Mul"),
-	BINARY("Pow", 1, "by a tensor: measured as Mul"),
-	BINARY("Sub", 1, NULL),
-	BINARY("Xor", 1, OP_COPY),
-	VARIADIC("Max"),
-	VARIADIC("Mean"),
-	VARIADIC("Min"),
-	VARIADIC("Sum"),
+	BINARY("Add", 1, NULL, BINARY_ADD, MODE_ADD, false, true, false),
+	BINARY("And", 1, OP_COPY, BINARY_AND, MODE_NONE, true, true, true),
+	BINARY("BitShift", 11, OP_COPY, BINARY_SHIFT, MODE_NONE, true, false, false),
+	BINARY("BitwiseAnd", 18, OP_COPY, BINARY_BITS_AND, MODE_NONE, true, false, false),
+	BINARY("BitwiseOr", 18, OP_COPY, BINARY_BITS_OR, MODE_NONE, true, false, false),
+	BINARY("BitwiseXor", 18, OP_COPY, BINARY_BITS_XOR, MODE_NONE, true, false, false),
+	BINARY("Div", 1, NULL, BINARY_DIV, MODE_DIV, false, false, false),
+	BINARY("Equal", 1, NULL, BINARY_EQUAL, MODE_EQUAL, false, true, true),
+	BINARY("Greater", 1, NULL, BINARY_GREATER, MODE_GREATER, false, false, true),
+	BINARY("GreaterOrEqual", 12, NULL, BINARY_GREATER_EQ, MODE_GREATER_EQ, false, false, true),
+	BINARY("Less", 1, NULL, BINARY_LESS, MODE_LESS, false, false, true),
+	BINARY("LessOrEqual", 12, NULL, BINARY_LESS_EQ, MODE_LESS_EQ, false, false, true),
+	BINARY("Mod", 10, "measured as Div", BINARY_MOD, MODE_DIV, true, false, false),
+	BINARY("Mul", 1, NULL, BINARY_MUL, MODE_MUL, false, true, false),
+	BINARY("Or", 1, OP_COPY, BINARY_OR, MODE_NONE, true, true, true),
+	BINARY("PRelu", 1, "measured as Mul", BINARY_PRELU, MODE_MUL, true, false, false),
+	BINARY("Pow", 1, "by a tensor: measured as Mul", BINARY_POW, MODE_MUL, true, false, false),
+	BINARY("Sub", 1, NULL, BINARY_SUB, MODE_SUB, false, false, false),
+	BINARY("Xor", 1, OP_COPY, BINARY_XOR, MODE_NONE, true, true, true),
+	VARIADIC("Max", BINARY_MAX, MODE_MAXIMUM, false, true, false),
+	VARIADIC("Mean", BINARY_MEAN, MODE_ADD, true, true, false),
+	VARIADIC("Min", BINARY_MIN, MODE_MINIMUM, false, true, false),
+	VARIADIC("Sum", BINARY_ADD, MODE_ADD, false, true, false),
 };
 const struct op_rows op_binary_rows = OP_ROWS(rows);

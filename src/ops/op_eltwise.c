@@ -17,7 +17,6 @@ enum eltwise_parameters {
 };
 
 struct eltwise {
-	const char *name;
 	enum mode mode;
 	enum eltwise_parameters parameters;
 	bool proxy;
@@ -44,55 +43,6 @@ static double value_reciprocal(double x)
 static double value_sign(double x)
 {
 	return (x > 0) - (x < 0);
-}
-
-/* Sorted by name (ASCII) for binary search. */
-static const struct eltwise functions[] = {
-	{ "Abs", MODE_ABS, PARAMETERS_FIXED, false, 0, 0, fabs },
-	{ "Acos", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, acos },
-	{ "Acosh", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, acosh },
-	{ "Asin", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, asin },
-	{ "Asinh", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, asinh },
-	{ "Atan", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, atan },
-	{ "Atanh", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, atanh },
-	{ "Ceil", MODE_ROUND, PARAMETERS_FIXED, true, 0, 0, ceil },
-	{ "Celu", MODE_ELU, PARAMETERS_ALPHA, true, 1, 0, NULL },
-	{ "Clip", MODE_CLIP, PARAMETERS_CLIP, false, 0, 0, NULL },
-	{ "Cos", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, cos },
-	{ "Cosh", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, cosh },
-	{ "Elu", MODE_ELU, PARAMETERS_ALPHA, false, 1, 0, NULL },
-	{ "Erf", MODE_GELU_ERF, PARAMETERS_FIXED, true, 0, 0, erf },
-	{ "Exp", MODE_EXP, PARAMETERS_FIXED, false, 0, 0, exp },
-	{ "Floor", MODE_ROUND, PARAMETERS_FIXED, true, 0, 0, floor },
-	{ "Gelu", MODE_GELU_ERF, PARAMETERS_GELU, false, 0, 0, NULL },
-	{ "HardSigmoid", MODE_HARD_SIGMOID, PARAMETERS_BOTH, false, 0.2f, 0.5f, NULL },
-	{ "HardSwish", MODE_HARD_SWISH, PARAMETERS_FIXED, false, 0, 0, NULL },
-	{ "LeakyRelu", MODE_LEAKY_RELU, PARAMETERS_ALPHA, false, 0.01f, 0, NULL },
-	{ "Log", MODE_LOG, PARAMETERS_FIXED, false, 0, 0, log },
-	{ "Mish", MODE_MISH, PARAMETERS_FIXED, false, 0, 0, NULL },
-	{ "Neg", MODE_LINEAR_MAP, PARAMETERS_FIXED, false, -1, 0, value_neg },
-	{ "QuickGelu", MODE_SWISH, PARAMETERS_ALPHA, false, 1.702f, 0, NULL },
-	{ "Reciprocal", MODE_POW, PARAMETERS_FIXED, false, 1, -1, value_reciprocal },
-	{ "Relu", MODE_RELU, PARAMETERS_FIXED, false, 0, 0, value_relu },
-	{ "Round", MODE_ROUND, PARAMETERS_FIXED, false, 0, 0, rint },
-	{ "Selu", MODE_ELU, PARAMETERS_ALPHA, true, 1.6732632f, 0, NULL },
-	{ "Shrink", MODE_CLIP, PARAMETERS_FIXED, true, -1, 1, NULL },
-	{ "Sigmoid", MODE_SIGMOID, PARAMETERS_FIXED, false, 0, 0, value_sigmoid },
-	{ "Sign", MODE_ABS, PARAMETERS_FIXED, true, 0, 0, value_sign },
-	{ "Sin", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, sin },
-	{ "Sinh", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, sinh },
-	{ "Softplus", MODE_SOFTPLUS, PARAMETERS_FIXED, false, 0, 0, NULL },
-	{ "Softsign", MODE_SIGMOID, PARAMETERS_FIXED, true, 0, 0, NULL },
-	{ "Sqrt", MODE_SQRT, PARAMETERS_FIXED, false, 0, 0, sqrt },
-	{ "Swish", MODE_SWISH, PARAMETERS_ALPHA, false, 1, 0, NULL },
-	{ "Tan", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, tan },
-	{ "Tanh", MODE_TANH, PARAMETERS_FIXED, false, 0, 0, tanh },
-	{ "ThresholdedRelu", MODE_RELU, PARAMETERS_FIXED, true, 0, 0, NULL },
-};
-
-static const struct eltwise *eltwise_find(const char *name)
-{
-	return op_row_find(functions, sizeof(functions) / sizeof(functions[0]), sizeof(functions[0]), name);
 }
 
 /* ---- shapes and contents */
@@ -136,7 +86,7 @@ static const struct elements *clip_elements(const struct op_call *c, const struc
 
 static int eltwise_shape(struct op_call *c, struct error *err)
 {
-	const struct eltwise *row = eltwise_find(c->op->name);
+	const struct eltwise *row = c->op->own;
 	const struct elements *from = c->inputs[0].elements;
 	if (from && row->parameters == PARAMETERS_CLIP) {
 		c->outputs[0].elements = clip_elements(c, from);
@@ -238,7 +188,7 @@ static void clip_problem(const struct op_call *c, struct op_problem *out)
 
 static void eltwise_problem(const struct op_call *c, struct op_problem *out)
 {
-	const struct eltwise *row = eltwise_find(c->op->name);
+	const struct eltwise *row = c->op->own;
 	enum mode mode = row->mode;
 	float alpha = row->alpha, beta = row->beta;
 	if (row->parameters == PARAMETERS_CLIP) {
@@ -270,57 +220,61 @@ static bool clip_free(const struct op_call *c)
 }
 
 #define AS_TANH "measured as Tanh"
-#define ELTWISE(name, since, note)                                                                           \
+#define OWN(...) &(const struct eltwise){ __VA_ARGS__ }
+#define ELTWISE(name, since, note, ...)                                                                      \
 	{ name, "", since, 0, 1, 1, CLASS_MEMORY, eltwise_shape, op_cost_eltwise, eltwise_problem, NULL, \
-		note }
+		note, OWN(__VA_ARGS__) }
+#define CLIP(since, until, most)                                                                             \
+	{ "Clip", "", since, until, 1, most, CLASS_MEMORY, eltwise_shape, op_cost_eltwise, eltwise_problem, \
+		clip_free, NULL, OWN(MODE_CLIP, PARAMETERS_CLIP, false, 0, 0, NULL) }
 
 static const struct op rows[] = {
-	ELTWISE("Abs", 1, NULL),
-	ELTWISE("Acos", 7, AS_TANH),
-	ELTWISE("Acosh", 9, AS_TANH),
-	ELTWISE("Asin", 7, AS_TANH),
-	ELTWISE("Asinh", 9, AS_TANH),
-	ELTWISE("Atan", 7, AS_TANH),
-	ELTWISE("Atanh", 9, AS_TANH),
-	ELTWISE("Ceil", 1, "measured as rounding"),
-	ELTWISE("Celu", 12, "measured as Elu"),
-	{ "Clip", "", 1, 10, 1, 1, CLASS_MEMORY, eltwise_shape, op_cost_eltwise, eltwise_problem, clip_free,
-		NULL },
-	{ "Clip", "", 11, 0, 1, 3, CLASS_MEMORY, eltwise_shape, op_cost_eltwise, eltwise_problem, clip_free,
-		NULL },
-	ELTWISE("Cos", 7, AS_TANH),
-	ELTWISE("Cosh", 9, AS_TANH),
-	ELTWISE("Elu", 1, NULL),
-	ELTWISE("Erf", 9, "measured as erf-Gelu"),
-	ELTWISE("Exp", 1, NULL),
-	ELTWISE("Floor", 1, "measured as rounding"),
-	ELTWISE("Gelu", 20, NULL),
-	ELTWISE("HardSigmoid", 1, NULL),
-	ELTWISE("HardSwish", 14, NULL),
-	ELTWISE("LeakyRelu", 1, NULL),
-	ELTWISE("Log", 1, NULL),
-	ELTWISE("Mish", 18, NULL),
-	ELTWISE("Neg", 1, NULL),
-	ELTWISE("Reciprocal", 1, NULL),
-	ELTWISE("Relu", 1, NULL),
-	ELTWISE("Round", 11, NULL),
-	ELTWISE("Selu", 1, "measured as Elu"),
-	ELTWISE("Shrink", 9, "measured as Clip"),
-	ELTWISE("Sigmoid", 1, NULL),
-	ELTWISE("Sign", 9, "measured as Abs"),
-	ELTWISE("Sin", 7, AS_TANH),
-	ELTWISE("Sinh", 9, AS_TANH),
-	ELTWISE("Softplus", 1, NULL),
-	ELTWISE("Softsign", 1, "measured as Sigmoid"),
-	ELTWISE("Sqrt", 1, NULL),
-	ELTWISE("Swish", 24, NULL),
-	ELTWISE("Tan", 7, AS_TANH),
-	ELTWISE("Tanh", 1, NULL),
-	ELTWISE("ThresholdedRelu", 1, "measured as Relu"),
-	{ "Gelu", "com.microsoft", 1, 0, 1, 1, CLASS_MEMORY, eltwise_shape, op_cost_eltwise, eltwise_problem,
-		NULL, NULL },
+	ELTWISE("Abs", 1, NULL, MODE_ABS, PARAMETERS_FIXED, false, 0, 0, fabs),
+	ELTWISE("Acos", 7, AS_TANH, MODE_TANH, PARAMETERS_FIXED, true, 0, 0, acos),
+	ELTWISE("Acosh", 9, AS_TANH, MODE_TANH, PARAMETERS_FIXED, true, 0, 0, acosh),
+	ELTWISE("Asin", 7, AS_TANH, MODE_TANH, PARAMETERS_FIXED, true, 0, 0, asin),
+	ELTWISE("Asinh", 9, AS_TANH, MODE_TANH, PARAMETERS_FIXED, true, 0, 0, asinh),
+	ELTWISE("Atan", 7, AS_TANH, MODE_TANH, PARAMETERS_FIXED, true, 0, 0, atan),
+	ELTWISE("Atanh", 9, AS_TANH, MODE_TANH, PARAMETERS_FIXED, true, 0, 0, atanh),
+	ELTWISE("Ceil", 1, "measured as rounding", MODE_ROUND, PARAMETERS_FIXED, true, 0, 0, ceil),
+	ELTWISE("Celu", 12, "measured as Elu", MODE_ELU, PARAMETERS_ALPHA, true, 1, 0, NULL),
+	CLIP(1, 10, 1),
+	CLIP(11, 0, 3),
+	ELTWISE("Cos", 7, AS_TANH, MODE_TANH, PARAMETERS_FIXED, true, 0, 0, cos),
+	ELTWISE("Cosh", 9, AS_TANH, MODE_TANH, PARAMETERS_FIXED, true, 0, 0, cosh),
+	ELTWISE("Elu", 1, NULL, MODE_ELU, PARAMETERS_ALPHA, false, 1, 0, NULL),
+	ELTWISE("Erf", 9, "measured as erf-Gelu", MODE_GELU_ERF, PARAMETERS_FIXED, true, 0, 0, erf),
+	ELTWISE("Exp", 1, NULL, MODE_EXP, PARAMETERS_FIXED, false, 0, 0, exp),
+	ELTWISE("Floor", 1, "measured as rounding", MODE_ROUND, PARAMETERS_FIXED, true, 0, 0, floor),
+	ELTWISE("Gelu", 20, NULL, MODE_GELU_ERF, PARAMETERS_GELU, false, 0, 0, NULL),
+	ELTWISE("HardSigmoid", 1, NULL, MODE_HARD_SIGMOID, PARAMETERS_BOTH, false, 0.2f, 0.5f, NULL),
+	ELTWISE("HardSwish", 14, NULL, MODE_HARD_SWISH, PARAMETERS_FIXED, false, 0, 0, NULL),
+	ELTWISE("LeakyRelu", 1, NULL, MODE_LEAKY_RELU, PARAMETERS_ALPHA, false, 0.01f, 0, NULL),
+	ELTWISE("Log", 1, NULL, MODE_LOG, PARAMETERS_FIXED, false, 0, 0, log),
+	ELTWISE("Mish", 18, NULL, MODE_MISH, PARAMETERS_FIXED, false, 0, 0, NULL),
+	ELTWISE("Neg", 1, NULL, MODE_LINEAR_MAP, PARAMETERS_FIXED, false, -1, 0, value_neg),
+	ELTWISE("Reciprocal", 1, NULL, MODE_POW, PARAMETERS_FIXED, false, 1, -1, value_reciprocal),
+	ELTWISE("Relu", 1, NULL, MODE_RELU, PARAMETERS_FIXED, false, 0, 0, value_relu),
+	ELTWISE("Round", 11, NULL, MODE_ROUND, PARAMETERS_FIXED, false, 0, 0, rint),
+	ELTWISE("Selu", 1, "measured as Elu", MODE_ELU, PARAMETERS_ALPHA, true, 1.6732632f, 0, NULL),
+	ELTWISE("Shrink", 9, "measured as Clip", MODE_CLIP, PARAMETERS_FIXED, true, -1, 1, NULL),
+	ELTWISE("Sigmoid", 1, NULL, MODE_SIGMOID, PARAMETERS_FIXED, false, 0, 0, value_sigmoid),
+	ELTWISE("Sign", 9, "measured as Abs", MODE_ABS, PARAMETERS_FIXED, true, 0, 0, value_sign),
+	ELTWISE("Sin", 7, AS_TANH, MODE_TANH, PARAMETERS_FIXED, true, 0, 0, sin),
+	ELTWISE("Sinh", 9, AS_TANH, MODE_TANH, PARAMETERS_FIXED, true, 0, 0, sinh),
+	ELTWISE("Softplus", 1, NULL, MODE_SOFTPLUS, PARAMETERS_FIXED, false, 0, 0, NULL),
+	ELTWISE("Softsign", 1, "measured as Sigmoid", MODE_SIGMOID, PARAMETERS_FIXED, true, 0, 0, NULL),
+	ELTWISE("Sqrt", 1, NULL, MODE_SQRT, PARAMETERS_FIXED, false, 0, 0, sqrt),
+	ELTWISE("Swish", 24, NULL, MODE_SWISH, PARAMETERS_ALPHA, false, 1, 0, NULL),
+	ELTWISE("Tan", 7, AS_TANH, MODE_TANH, PARAMETERS_FIXED, true, 0, 0, tan),
+	ELTWISE("Tanh", 1, NULL, MODE_TANH, PARAMETERS_FIXED, false, 0, 0, tanh),
+	ELTWISE("ThresholdedRelu", 1, "measured as Relu", MODE_RELU, PARAMETERS_FIXED, true, 0, 0, NULL),
+	{ "Gelu", "com.microsoft", 1, 0, 1, 1, CLASS_MEMORY, eltwise_shape, op_cost_eltwise,
+		eltwise_problem, NULL, NULL,
+		OWN(MODE_GELU_ERF, PARAMETERS_GELU, false, 0, 0, NULL) },
 	{ "QuickGelu", "com.microsoft", 1, 0, 1, 1, CLASS_MEMORY, eltwise_shape, op_cost_eltwise,
-		eltwise_problem, NULL, NULL },
+		eltwise_problem, NULL, NULL,
+		OWN(MODE_SWISH, PARAMETERS_ALPHA, false, 1.702f, 0, NULL) },
 	{ "Not", "", 1, 0, 1, 1, CLASS_MEMORY, not_shape, op_cost_eltwise, op_problem_mover, NULL, OP_COPY },
 	{ "BitwiseNot", "", 18, 0, 1, 1, CLASS_MEMORY, bitwise_not_shape, op_cost_eltwise, op_problem_mover,
 		NULL, OP_COPY },

@@ -98,27 +98,13 @@ static RULE_COST(likelihood_loss)
  * their gradients, then one or two groups of state; outputs are tensors and states. flops: per element, from
  * the formulas in the operators' descriptions, with regularization. */
 struct optimizer {
-	const char *name;
 	int memories;
 	int flops;
 };
 
-/* Sorted by name (ASCII) for binary search. */
-static const struct optimizer optimizers[] = {
-	{ "Adagrad", 1, 9 },  /* g += n x; h += g g; x -= r g / (sqrt h + e) */
-	{ "Adam", 2, 15 },    /* g += n x; v = a v + a' g; h = b h + b' g g; x = p (x - r v / (sqrt h + e)) */
-	{ "Momentum", 1, 7 }, /* g += n x; v = a v + b g; x -= r v */
-};
-
-static const struct optimizer *optimizer_find(const struct op_call *c)
-{
-	return op_row_find(
-		optimizers, sizeof(optimizers) / sizeof(optimizers[0]), sizeof(optimizers[0]), c->op->name);
-}
-
 static RULE_SHAPE(optimizer)
 {
-	const struct optimizer *row = optimizer_find(c);
+	const struct optimizer *row = c->op->own;
 	int groups = 2 + row->memories, count = (c->input_count - 2) / groups;
 	if ((c->input_count - 2) % groups)
 		return op_fail(c, err, "%d inputs in %d groups", c->input_count - 2, groups);
@@ -134,7 +120,7 @@ static RULE_SHAPE(optimizer)
 
 static RULE_COST(optimizer)
 {
-	const struct optimizer *row = optimizer_find(c);
+	const struct optimizer *row = c->op->own;
 	bool ahead = text_is(node_string(c->node, "mode", "standard"), "nesterov"); /* x -= r (g + a v) */
 	cost->flops = 0;
 	for (int i = 0; i < (c->input_count - 2) / (2 + row->memories); i++)
@@ -172,20 +158,22 @@ static RULE_PROBLEM(gradient)
 
 /* ---- operator table */
 
-#define TRAINING(name)                                                                                       \
-	{                                                                                                    \
-		name, "ai.onnx.preview.training", 1, 0, 3, -1, CLASS_MEMORY, optimizer_shape,                \
-			optimizer_cost, op_problem_mover, NULL, OP_COPY                                      \
-	}
+#define TRAINING(name, memories, flops)                                                                      \
+	{ name, "ai.onnx.preview.training", 1, 0, 3, -1, CLASS_MEMORY, optimizer_shape, \
+		optimizer_cost, op_problem_mover, NULL, OP_COPY, \
+		&(const struct optimizer){ memories, flops } }
 
 static const struct op rows[] = {
 	{ "SoftmaxCrossEntropyLoss", "", 12, 0, 2, 3, CLASS_MEMORY, loss_shape, softmax_loss_cost,
 		softmax_loss_problem, NULL, "measured as LogSoftmax, or ReduceSum over the classes" },
 	{ "NegativeLogLikelihoodLoss", "", 12, 0, 2, 3, CLASS_MEMORY, loss_shape, likelihood_loss_cost,
 		op_problem_mover, NULL, OP_COPY },
-	TRAINING("Adagrad"),
-	TRAINING("Adam"),
-	TRAINING("Momentum"),
+	/* g += n x; h += g g; x -= r g / (sqrt h + e) */
+	TRAINING("Adagrad", 1, 9),
+	/* g += n x; v = a v + a' g; h = b h + b' g g; x = p (x - r v / (sqrt h + e)) */
+	TRAINING("Adam", 2, 15),
+	/* g += n x; v = a v + b g; x -= r v */
+	TRAINING("Momentum", 1, 7),
 	{ "Gradient", "ai.onnx.preview.training", 1, 0, 1, -1, CLASS_COMPUTE, gradient_shape, gradient_cost,
 		gradient_problem, NULL,
 		"its cost is that of the derivative's own nodes, if the graph has them" },

@@ -35,32 +35,13 @@ enum view_order {
 }; /* channels last: of input and output; of the weights, too */
 
 struct alias {
-	const char *name, *core_domain, *core;
+	const char *core_domain, *core;
 	int opset; /* opset at which the core operator is looked up */
 	int most;  /* number of inputs passed to the core operator; 0: all */
 	enum view_order order;
 };
 
-/* Sorted by name (ASCII), for com.microsoft and com.microsoft.nchwc. Names of com.ms.internal.nhwc are those
- * of ai.onnx. */
-static const struct alias aliases[] = {
-	{ "AveragePool", "", "AveragePool", 19, 1, VIEW_SAME },
-	{ "Conv", "com.microsoft", "FusedConv", 1, 0, VIEW_SAME },
-	{ "GatherND", "", "GatherND", 13, 2, VIEW_SAME },
-	{ "GlobalAveragePool", "", "GlobalAveragePool", 13, 1, VIEW_SAME },
-	{ "GlobalMaxPool", "", "GlobalMaxPool", 13, 1, VIEW_SAME },
-	{ "GridSample", "", "GridSample", 16, 2, VIEW_SAME },
-	{ "MaxPool", "", "MaxPool", 12, 1, VIEW_SAME },
-	{ "MaxpoolWithMask", "", "MaxPool", 12, 1, VIEW_SAME },
-	{ "NhwcConv", "", "Conv", 13, 0, VIEW_LAST_WEIGHTS },
-	{ "NhwcFusedConv", "com.microsoft", "FusedConv", 1, 0, VIEW_LAST },
-	{ "NhwcMaxPool", "", "MaxPool", 12, 1, VIEW_LAST },
-	{ "Pad", "", "Pad", 13, 3, VIEW_SAME },
-	{ "TorchEmbedding", "", "Gather", 13, 2, VIEW_SAME },
-	{ "Trilu", "", "Trilu", 14, 2, VIEW_SAME },
-};
-
-static const struct alias internal_conv = { "Conv", "com.microsoft", "FusedConv", 1, 0, VIEW_LAST };
+static const struct alias internal_conv = { "com.microsoft", "FusedConv", 1, 0, VIEW_LAST };
 
 struct view {
 	struct op_call call;
@@ -86,11 +67,8 @@ static bool view_get(const struct op_call *c, struct view *v)
 {
 	bool internal = text_is(text_of(c->op->domain), "com.ms.internal.nhwc");
 	bool fused = internal && text_is(text_of(c->op->name), "Conv"); /* with an activation */
-	struct alias own = { c->op->name, "", c->op->name, c->opset < 11 ? 11 : (int)c->opset, 0, VIEW_LAST };
-	const struct alias *alias = fused      ? &internal_conv
-				    : internal ? &own
-					       : op_row_find(aliases, sizeof(aliases) / sizeof(aliases[0]),
-						       sizeof(aliases[0]), c->op->name);
+	struct alias own = { "", c->op->name, c->opset < 11 ? 11 : (int)c->opset, 0, VIEW_LAST };
+	const struct alias *alias = fused ? &internal_conv : internal ? &own : c->op->own;
 	struct op_call *to = &v->call;
 	*to = *c;
 	v->order = alias->order;
@@ -312,22 +290,36 @@ static int block_upsample_shape(struct op_call *c, struct error *err)
 static const struct op rows[] = {
 	{ "FusedConv", MS, 2, 4, CLASS_COMPUTE, op_conv_shape, fused_conv_cost, fused_conv_problem, NULL,
 		NULL },
-	{ "NhwcConv", MS, 2, 3, CLASS_COMPUTE, VIEW, LAST },
-	{ "NhwcFusedConv", MS, 2, 4, CLASS_COMPUTE, VIEW, LAST },
-	{ "NhwcMaxPool", MS, 1, 1, CLASS_MEMORY, VIEW, LAST },
-	{ "MaxpoolWithMask", MS, 2, 2, CLASS_MEMORY, VIEW, "the mask is not measured (proxy)" },
+	{ "NhwcConv", MS, 2, 3, CLASS_COMPUTE, VIEW, LAST,
+		&(const struct alias){ "", "Conv", 13, 0, VIEW_LAST_WEIGHTS } },
+	{ "NhwcFusedConv", MS, 2, 4, CLASS_COMPUTE, VIEW, LAST,
+		&(const struct alias){ "com.microsoft", "FusedConv", 1, 0, VIEW_LAST } },
+	{ "NhwcMaxPool", MS, 1, 1, CLASS_MEMORY, VIEW, LAST,
+		&(const struct alias){ "", "MaxPool", 12, 1, VIEW_LAST } },
+	{ "MaxpoolWithMask", MS, 2, 2, CLASS_MEMORY, VIEW, "the mask is not measured (proxy)",
+		&(const struct alias){ "", "MaxPool", 12, 1, VIEW_SAME } },
 	{ "ConvTransposeWithDynamicPads", MS, 2, 4, CLASS_COMPUTE, dynamic_deconv_shape, dynamic_deconv_cost,
 		dynamic_deconv_problem, NULL, NULL },
-	{ "GridSample", MS, 2, 2, CLASS_MEMORY, VIEW, NULL },
-	{ "GatherND", MS, 2, 2, CLASS_MOVE, VIEW, OP_COPY },
-	{ "Pad", MS, 2, 3, CLASS_MOVE, VIEW, OP_COPY },
-	{ "TorchEmbedding", MS, 2, 4, CLASS_MOVE, VIEW, NULL },
-	{ "Trilu", MS, 1, 2, CLASS_MOVE, VIEW, OP_COPY },
-	{ "Conv", NCHWC, 2, 4, CLASS_COMPUTE, VIEW, "channels in blocks" },
-	{ "MaxPool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in blocks" },
-	{ "AveragePool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in blocks" },
-	{ "GlobalAveragePool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in blocks" },
-	{ "GlobalMaxPool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in blocks" },
+	{ "GridSample", MS, 2, 2, CLASS_MEMORY, VIEW, NULL,
+		&(const struct alias){ "", "GridSample", 16, 2, VIEW_SAME } },
+	{ "GatherND", MS, 2, 2, CLASS_MOVE, VIEW, OP_COPY,
+		&(const struct alias){ "", "GatherND", 13, 2, VIEW_SAME } },
+	{ "Pad", MS, 2, 3, CLASS_MOVE, VIEW, OP_COPY,
+		&(const struct alias){ "", "Pad", 13, 3, VIEW_SAME } },
+	{ "TorchEmbedding", MS, 2, 4, CLASS_MOVE, VIEW, NULL,
+		&(const struct alias){ "", "Gather", 13, 2, VIEW_SAME } },
+	{ "Trilu", MS, 1, 2, CLASS_MOVE, VIEW, OP_COPY,
+		&(const struct alias){ "", "Trilu", 14, 2, VIEW_SAME } },
+	{ "Conv", NCHWC, 2, 4, CLASS_COMPUTE, VIEW, "channels in blocks",
+		&(const struct alias){ "com.microsoft", "FusedConv", 1, 0, VIEW_SAME } },
+	{ "MaxPool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in blocks",
+		&(const struct alias){ "", "MaxPool", 12, 1, VIEW_SAME } },
+	{ "AveragePool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in blocks",
+		&(const struct alias){ "", "AveragePool", 19, 1, VIEW_SAME } },
+	{ "GlobalAveragePool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in blocks",
+		&(const struct alias){ "", "GlobalAveragePool", 13, 1, VIEW_SAME } },
+	{ "GlobalMaxPool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in blocks",
+		&(const struct alias){ "", "GlobalMaxPool", 13, 1, VIEW_SAME } },
 	{ "ReorderInput", NCHWC, 1, 1, CLASS_MOVE, reorder_input_shape, op_cost_move, op_problem_mover, NULL,
 		OP_COPY },
 	{ "ReorderOutput", NCHWC, 1, 1, CLASS_MOVE, reorder_output_shape, op_cost_move, op_problem_mover,

@@ -11,21 +11,13 @@
 
 /* Indexes of an operator's inputs; 0: it has no such input (input 0 is always the queries). */
 struct places {
-	const char *name;
 	int bias, mask, attention_bias, past_key, past_value, past_length;
 };
 
-static const struct places places[] = {
-	{ "Attention", 2, 3, 5, 4, 0, 6 },
-	{ "DecoderMaskedMultiHeadAttention", 10, 3, 4, 5, 6, 7 },
-	{ "DecoderMaskedSelfAttention", 2, 3, 5, 4, 0, 6 },
-	{ "MultiHeadAttention", 3, 4, 5, 6, 7, 8 },
-	{ "QAttention", 2, 5, 0, 8, 0, 0 },
-};
-
+/* Of the row's rules; NULL: none. */
 static const struct places *places_of(const struct op_call *c)
 {
-	return op_row_find(places, sizeof(places) / sizeof(places[0]), sizeof(places[0]), c->op->name);
+	return c->op->own;
 }
 
 /* Input i; NULL for 0. */
@@ -509,15 +501,20 @@ static void ms_group_problem(const struct op_call *c, struct op_problem *out)
 
 static const struct op rows[] = {
 	{ "Attention", "com.microsoft", 1, 0, 2, 7, CLASS_COMPUTE, ms_attention_shape, ms_attention_cost,
-		op_projected_attention_problem, NULL, LARGER },
+		op_projected_attention_problem, NULL, LARGER,
+		&(const struct places){ 2, 3, 5, 4, 0, 6 } },
 	{ "DecoderMaskedSelfAttention", "com.microsoft", 1, 0, 3, 9, CLASS_COMPUTE, ms_attention_shape,
-		ms_attention_cost, op_projected_attention_problem, NULL, LARGER },
+		ms_attention_cost, op_projected_attention_problem, NULL, LARGER,
+		&(const struct places){ 2, 3, 5, 4, 0, 6 } },
 	{ "QAttention", "com.microsoft", 1, 0, 5, 9, CLASS_COMPUTE, q_attention_shape, q_attention_cost,
-		op_projected_attention_problem, NULL, LARGER },
+		op_projected_attention_problem, NULL, LARGER,
+		&(const struct places){ 2, 5, 0, 8, 0, 0 } },
 	{ "MultiHeadAttention", "com.microsoft", 1, 0, 1, 10, CLASS_COMPUTE, ms_heads_shape, ms_heads_cost,
-		ms_heads_problem, NULL, CACHES },
+		ms_heads_problem, NULL, CACHES,
+		&(const struct places){ 3, 4, 5, 6, 7, 8 } },
 	{ "DecoderMaskedMultiHeadAttention", "com.microsoft", 1, 0, 1, 11, CLASS_COMPUTE, ms_heads_shape,
-		ms_heads_cost, ms_heads_problem, NULL, CACHES },
+		ms_heads_cost, ms_heads_problem, NULL, CACHES,
+		&(const struct places){ 10, 3, 4, 5, 6, 7 } },
 	{ "GroupQueryAttention", "com.microsoft", 1, 0, 1, 17, CLASS_COMPUTE, ms_group_shape, ms_group_cost,
 		ms_group_problem, NULL, CACHES },
 };

@@ -68,8 +68,9 @@ void microsoft_activate(const struct op_call *c, struct op_problem *out)
 	if (!out->known || !microsoft_activates(c))
 		return;
 	char *name = text_clean(c->arena, node_string(c->node, "activation", ""));
-	const struct activation *row = op_row_find(
-		activations, sizeof(activations) / sizeof(activations[0]), sizeof(activations[0]), name);
+	const struct activation *row = NULL;
+	for (size_t i = 0; i < sizeof(activations) / sizeof(activations[0]) && !row; i++)
+		row = strcmp(activations[i].name, name) == 0 ? &activations[i] : NULL;
 	struct problem *p = &out->problem;
 	struct epilogue e = { .kind = EPILOGUE_ELTWISE };
 	if (row) {
@@ -142,29 +143,14 @@ static int gemm_float8_shape(struct op_call *c, struct error *err)
 
 /* Inputs and attributes of an operator. n, k: attributes, or NULL if the weights are n x k. */
 struct weighted {
-	const char *name, *n, *k;
+	const char *n, *k;
 	int bias;	 /* 0: none */
 	bool exact;	 /* the weights have exactly the problem's type */
 	enum dtype type; /* DTYPE_UNKNOWN: unsigned integers of `bits` */
 };
 
-/* Sorted by name (ASCII). */
-static const struct weighted weighted[] = {
-	{ "MatMulBlockQuantizedFp4Weight", NULL, NULL, 5, true, DTYPE_F4E2M1 },
-	{ "MatMulBlockQuantizedFp8Weight", NULL, NULL, 4, true, DTYPE_F8E4M3 },
-	{ "MatMulBnb4", "N", "K", 0, false, DTYPE_U4 },
-	{ "MatMulFpQ4", NULL, NULL, 0, true, DTYPE_U4 },
-	{ "MatMulNBits", "N", "K", 5, true, DTYPE_UNKNOWN },
-};
-
 #define ZERO_POINTS 3 /* input of MatMulNBits */
 #define FPQ4_BLOCK 32
-
-static const struct weighted *weighted_of(const struct op_call *c)
-{
-	return op_row_find(
-		weighted, sizeof(weighted) / sizeof(weighted[0]), sizeof(weighted[0]), c->op->name);
-}
 
 struct dim microsoft_last_of(struct shape s)
 {
@@ -216,7 +202,7 @@ static int blocks_fit(const struct op_call *c, struct dim n, struct dim k, struc
 /* n and k of the matmul. */
 static int weighted_sizes(const struct op_call *c, struct dim *n, struct dim *k, struct error *err)
 {
-	const struct weighted *row = weighted_of(c);
+	const struct weighted *row = c->op->own;
 	struct shape b = c->inputs[1].shape, a = c->inputs[0].shape;
 	*n = *k = dim_unknown();
 	if (row->n && blocks_check(c, err))
@@ -268,7 +254,7 @@ static int weighted_shape(struct op_call *c, struct error *err)
 /* Dequantization is not counted; the bytes are those stored, with scales and zero points. */
 static void weighted_cost(const struct op_call *c, struct op_cost *cost)
 {
-	const struct weighted *row = weighted_of(c);
+	const struct weighted *row = c->op->own;
 	struct error err;
 	struct dim n, k;
 	if (weighted_sizes(c, &n, &k, &err))
@@ -326,7 +312,7 @@ static enum dtype type_of_bits(const struct op_call *c)
 
 static void weighted_problem(const struct op_call *c, struct op_problem *out)
 {
-	const struct weighted *row = weighted_of(c);
+	const struct weighted *row = c->op->own;
 	struct error err;
 	struct dim n, k;
 	if (weighted_sizes(c, &n, &k, &err)) {
@@ -611,14 +597,19 @@ static const struct op rows[] = {
 	{ "GemmFloat8", MS, 2, 6, CLASS_COMPUTE, gemm_float8_shape, fused_gemm_cost, fused_gemm_problem, NULL,
 		"scales are not measured" },
 	{ "MatMulNBits", MS, 3, 6, CLASS_COMPUTE, weighted_shape, weighted_cost, weighted_problem, NULL,
-		FEW },
+		FEW,
+		&(const struct weighted){ "N", "K", 5, true, DTYPE_UNKNOWN } },
 	{ "MatMulBnb4", MS, 3, 3, CLASS_COMPUTE, weighted_shape, weighted_cost, weighted_problem, NULL,
-		"its 4-bit floats are measured as integers (proxy)" },
-	{ "MatMulFpQ4", MS, 3, 3, CLASS_COMPUTE, weighted_shape, weighted_cost, weighted_problem, NULL, FEW },
+		"its 4-bit floats are measured as integers (proxy)",
+		&(const struct weighted){ "N", "K", 0, false, DTYPE_U4 } },
+	{ "MatMulFpQ4", MS, 3, 3, CLASS_COMPUTE, weighted_shape, weighted_cost, weighted_problem, NULL, FEW,
+		&(const struct weighted){ NULL, NULL, 0, true, DTYPE_U4 } },
 	{ "MatMulBlockQuantizedFp4Weight", MS, 4, 6, CLASS_COMPUTE, weighted_shape, weighted_cost,
-		weighted_problem, NULL, FEW },
+		weighted_problem, NULL, FEW,
+		&(const struct weighted){ NULL, NULL, 5, true, DTYPE_F4E2M1 } },
 	{ "MatMulBlockQuantizedFp8Weight", MS, 3, 5, CLASS_COMPUTE, weighted_shape, weighted_cost,
-		weighted_problem, NULL, FEW },
+		weighted_problem, NULL, FEW,
+		&(const struct weighted){ NULL, NULL, 4, true, DTYPE_F8E4M3 } },
 	{ "MatMulNBitsMlp", MS, 1, 9, CLASS_COMPUTE, several_shape, several_cost, several_problem, NULL,
 		"measured as one matmul of all columns (proxy)" },
 	{ "MatMulNBitsQkv", MS, 1, 12, CLASS_COMPUTE, several_shape, several_cost, several_problem, NULL,

@@ -195,24 +195,9 @@ static void group_problem(const struct op_call *c, struct op_problem *out)
 /* ---- functions of one tensor, after an optional addition */
 
 struct added {
-	const char *name;
 	enum mode mode; /* of the function; MODE_ADD: additions only */
 	double each;	/* operations per element of the output, without the additions */
 };
-
-/* In ASCII order of the names. */
-static const struct added added[] = {
-	{ "BiasAdd", MODE_ADD, 0 },
-	{ "BiasDropout", MODE_ADD, 0 },
-	{ "BiasGelu", MODE_GELU_ERF, 1 },
-	{ "BitmaskBiasDropout", MODE_ADD, 0 },
-	{ "FastGelu", MODE_GELU_TANH, 1 },
-};
-
-static const struct added *added_of(const struct op_call *c)
-{
-	return op_row_find(added, sizeof(added) / sizeof(added[0]), sizeof(added[0]), c->op->name);
-}
 
 /* A mask is a bool tensor of the input's shape, or a vector of bits in 32-bit words. */
 static int added_shape(struct op_call *c, struct error *err)
@@ -235,13 +220,14 @@ static int added_shape(struct op_call *c, struct error *err)
 
 static void added_cost(const struct op_call *c, struct op_cost *cost)
 {
-	each_cost(c, added_of(c)->each + inputs_present(c, 1, 3), cost);
+	const struct added *row = c->op->own;
+	each_cost(c, row->each + inputs_present(c, 1, 3), cost);
 }
 
 /* The function alone; for MODE_ADD the addition of the second tensor of the input's size. */
 static void added_problem(const struct op_call *c, struct op_problem *out)
 {
-	const struct added *row = added_of(c);
+	const struct added *row = c->op->own;
 	if (!op_problem_ready(c, out))
 		return;
 	const struct op_value *other = op_in(c, 2) ? op_in(c, 2) : op_in(c, 1);
@@ -429,11 +415,16 @@ static const struct op rows[] = {
 		"channels last, an activation or an addition make it a proxy" },
 	{ "SkipGroupNorm", MS, 4, 5, CLASS_MEMORY, group_shape, group_cost, group_problem, NULL,
 		"channels last, an activation or an addition make it a proxy" },
-	{ "BiasGelu", MS, 2, 2, CLASS_MEMORY, added_shape, added_cost, added_problem, NULL, BIAS },
-	{ "FastGelu", MS, 1, 2, CLASS_MEMORY, added_shape, added_cost, added_problem, NULL, BIAS },
-	{ "BiasAdd", MS, 3, 3, CLASS_MEMORY, added_shape, added_cost, added_problem, NULL, BIAS },
-	{ "BiasDropout", MS, 2, 5, CLASS_MEMORY, added_shape, added_cost, added_problem, NULL, BIAS },
-	{ "BitmaskBiasDropout", MS, 2, 5, CLASS_MEMORY, added_shape, added_cost, added_problem, NULL, BIAS },
+	{ "BiasGelu", MS, 2, 2, CLASS_MEMORY, added_shape, added_cost, added_problem, NULL, BIAS,
+		&(const struct added){ MODE_GELU_ERF, 1 } },
+	{ "FastGelu", MS, 1, 2, CLASS_MEMORY, added_shape, added_cost, added_problem, NULL, BIAS,
+		&(const struct added){ MODE_GELU_TANH, 1 } },
+	{ "BiasAdd", MS, 3, 3, CLASS_MEMORY, added_shape, added_cost, added_problem, NULL, BIAS,
+		&(const struct added){ MODE_ADD, 0 } },
+	{ "BiasDropout", MS, 2, 5, CLASS_MEMORY, added_shape, added_cost, added_problem, NULL, BIAS,
+		&(const struct added){ MODE_ADD, 0 } },
+	{ "BitmaskBiasDropout", MS, 2, 5, CLASS_MEMORY, added_shape, added_cost, added_problem, NULL, BIAS,
+		&(const struct added){ MODE_ADD, 0 } },
 	{ "BiasSplitGelu", MS, 2, 2, CLASS_MEMORY, split_gelu_shape, split_gelu_cost, op_problem_mover, NULL,
 		OP_COPY },
 	{ "BiasSoftmax", MS, 2, 2, CLASS_MEMORY, op_shape_as_input, bias_softmax_cost, bias_softmax_problem,

@@ -358,16 +358,13 @@ static RULE_COST(bfp)
 #define RESCALED "input and output scales are not measured (proxy)"
 
 /* name, domain, fewest and most inputs */
-#define PRODUCT(name, domain, since, fewest, most, note)                                                     \
-	{                                                                                                    \
-		name, domain, since, 0, fewest, most, CLASS_COMPUTE, op_core_shape, op_core_cost,            \
-			op_core_problem, NULL, note                                                          \
-	}
-#define MS_CORE(name, fewest, most, note)                                                                    \
-	{                                                                                                    \
-		name, "com.microsoft", 1, 0, fewest, most, CLASS_MEMORY, op_core_shape, op_core_cost,        \
-			op_core_problem, NULL, note                                                          \
-	}
+#define CORE(...) &(const struct op_core_row){ __VA_ARGS__ }
+#define PRODUCT(name, domain, since, fewest, most, note, ...)                                                \
+	{ name, domain, since, 0, fewest, most, CLASS_COMPUTE, op_core_shape, op_core_cost, \
+		op_core_problem, NULL, note, CORE(__VA_ARGS__) }
+#define MS_CORE(name, fewest, most, note, ...)                                                               \
+	{ name, "com.microsoft", 1, 0, fewest, most, CLASS_MEMORY, op_core_shape, op_core_cost, \
+		op_core_problem, NULL, note, CORE(__VA_ARGS__) }
 #define QUANTIZER(name, domain, since, most, rules)                                                          \
 	{                                                                                                    \
 		name, domain, since, 0, 2, most, CLASS_MEMORY, rules##_shape, quantize_cost,                 \
@@ -375,10 +372,14 @@ static RULE_COST(bfp)
 	}
 
 static const struct op rows[] = {
-	PRODUCT("ConvInteger", "", 10, 2, 4, NULL),
-	PRODUCT("MatMulInteger", "", 10, 2, 4, NULL),
-	PRODUCT("QLinearConv", "", 10, 8, 9, NULL),
-	PRODUCT("QLinearMatMul", "", 10, 8, 8, "a scale per row is measured as a single one (proxy)"),
+	PRODUCT("ConvInteger", "", 10, 2, 4, NULL,
+		"Conv", CORE_PRODUCT, 2, { 0, 1, -1 }, -1, DTYPE_S32, -1, 2),
+	PRODUCT("MatMulInteger", "", 10, 2, 4, NULL,
+		"MatMul", CORE_PRODUCT, 2, { 0, 1, -1 }, -1, DTYPE_S32, -1, 2),
+	PRODUCT("QLinearConv", "", 10, 8, 9, NULL,
+		"Conv", CORE_PRODUCT, 2, { 0, 3, 8, -1 }, 7, DTYPE_UNKNOWN, -1, 0),
+	PRODUCT("QLinearMatMul", "", 10, 8, 8, "a scale per row is measured as a single one (proxy)",
+		"MatMul", CORE_PRODUCT, 2, { 0, 3, -1 }, 7, DTYPE_UNKNOWN, -1, 0),
 	QUANTIZER("QuantizeLinear", "", 10, 3, quantize),
 	QUANTIZER("DequantizeLinear", "", 10, 3, dequantize),
 	{ "DynamicQuantizeLinear", "", 11, 0, 1, 1, CLASS_MEMORY, dynamic_quantize_shape,
@@ -387,32 +388,52 @@ static const struct op rows[] = {
 	QUANTIZER("QuantizeLinear", "com.microsoft", 1, 3, quantize),
 	QUANTIZER("DequantizeLinear", "com.microsoft", 1, 3, dequantize),
 	PRODUCT("DynamicQuantizeMatMul", "com.microsoft", 1, 3, 5,
-		"finding the input's range is not measured (proxy)"),
-	PRODUCT("MatMulInteger16", "com.microsoft", 1, 2, 2, NULL),
-	PRODUCT("MatMulIntegerToFloat", "com.microsoft", 1, 4, 7, NULL),
-	PRODUCT("QGemm", "com.microsoft", 1, 2, 9, NULL),
-	PRODUCT("QLinearConv", "com.microsoft", 1, 8, 9, NULL),
-	PRODUCT("QOrderedMatMul", "com.microsoft", 1, 5, 8, NULL),
-	PRODUCT("QLinearConv", "com.ms.internal.nhwc", 1, 8, 9, "channels last"),
-	PRODUCT("QLinearConvTranspose", "com.ms.internal.nhwc", 1, 8, 9, "channels last"),
+		"finding the input's range is not measured (proxy)",
+		"MatMul", CORE_PRODUCT, 2, { 0, 1, -1 }, 0, DTYPE_F32, 4, 0),
+	PRODUCT("MatMulInteger16", "com.microsoft", 1, 2, 2, NULL,
+		"MatMul", CORE_PRODUCT, 2, { 0, 1, -1 }, -1, DTYPE_S32, -1, 0),
+	PRODUCT("MatMulIntegerToFloat", "com.microsoft", 1, 4, 7, NULL,
+		"MatMul", CORE_PRODUCT, 2, { 0, 1, -1 }, 2, DTYPE_F32, 6, 4),
+	PRODUCT("QGemm", "com.microsoft", 1, 2, 9, NULL,
+		"Gemm", CORE_PRODUCT, 2, { 0, 3, 6, -1 }, 8, DTYPE_F32, -1, 0),
+	PRODUCT("QLinearConv", "com.microsoft", 1, 8, 9, NULL,
+		"Conv", CORE_PRODUCT, 2, { 0, 3, 8, -1 }, 7, DTYPE_UNKNOWN, -1, 0),
+	PRODUCT("QOrderedMatMul", "com.microsoft", 1, 5, 8, NULL,
+		"MatMul", CORE_PRODUCT, 2, { 0, 2, -1 }, 0, DTYPE_UNKNOWN, 5, 0),
+	PRODUCT("QLinearConv", "com.ms.internal.nhwc", 1, 8, 9, "channels last",
+		"Conv", CORE_PRODUCT, 2, { 0, 3, 8, -1 }, 7, DTYPE_UNKNOWN, -1, 0),
+	PRODUCT("QLinearConvTranspose", "com.ms.internal.nhwc", 1, 8, 9, "channels last",
+		"ConvTranspose", CORE_PRODUCT, 2, { 0, 3, 8, -1 }, 7, DTYPE_UNKNOWN, -1, 0),
 	{ "DynamicQuantizeLSTM", "com.microsoft", 1, 0, 3, 12, CLASS_COMPUTE, op_core_shape, op_core_cost,
-		op_core_problem, NULL, "finding the input's range is not measured (proxy)" },
-	MS_CORE("MulInteger", 1, 4, RESCALED),
-	MS_CORE("QLinearAdd", 2, 8, RESCALED),
-	MS_CORE("QLinearAveragePool", 2, 5, RESCALED),
-	{ "QLinearAveragePool", "com.ms.internal.nhwc", 1, 0, 2, 5, CLASS_MEMORY, op_core_shape, op_core_cost,
-		op_core_problem, NULL, RESCALED },
-	MS_CORE("QLinearConcat", 3, -1, RESCALED),
-	MS_CORE("QLinearGlobalAveragePool", 2, 5, RESCALED),
-	MS_CORE("QLinearLeakyRelu", 2, 5, RESCALED),
-	MS_CORE("QLinearMul", 2, 8, RESCALED),
-	MS_CORE("QLinearReduceMean", 2, 5, RESCALED),
-	MS_CORE("QLinearSigmoid", 2, 5, RESCALED),
-	MS_CORE("QLinearSoftmax", 2, 5, RESCALED),
-	MS_CORE("QLinearWhere", 2, 9, RESCALED),
-	MS_CORE("QOrderedGelu", 3, 3, RESCALED),
-	MS_CORE("QOrderedLayerNormalization", 5, 5, RESCALED),
-	MS_CORE("ReduceSumInteger", 1, 1, NULL),
+		op_core_problem, NULL, "finding the input's range is not measured (proxy)",
+		CORE("LSTM", CORE_RECURRENT, 3, { 0, 1, 2, 3 }, 0, DTYPE_F32, -1, 0) },
+	MS_CORE("MulInteger", 1, 4, RESCALED, "Mul", CORE_PLAIN, 2, { 0, 2, -1 }, -1, DTYPE_S32, -1, 0),
+	MS_CORE("QLinearAdd", 2, 8, RESCALED, "Add", CORE_PLAIN, 2, { 0, 3, -1 }, 0, DTYPE_UNKNOWN, -1, 0),
+	MS_CORE("QLinearAveragePool", 2, 5, RESCALED,
+		"AveragePool", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0),
+	{ "QLinearAveragePool", "com.ms.internal.nhwc", 1, 0, 2, 5, CLASS_MEMORY, op_core_shape,
+		op_core_cost, op_core_problem, NULL, RESCALED,
+		CORE("AveragePool", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0) },
+	MS_CORE("QLinearConcat", 3, -1, RESCALED,
+		"Concat", CORE_VARIADIC, 1, { 2, -1 }, 1, DTYPE_UNKNOWN, -1, 0),
+	MS_CORE("QLinearGlobalAveragePool", 2, 5, RESCALED,
+		"GlobalAveragePool", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0),
+	MS_CORE("QLinearLeakyRelu", 2, 5, RESCALED,
+		"LeakyRelu", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0),
+	MS_CORE("QLinearMul", 2, 8, RESCALED, "Mul", CORE_PLAIN, 2, { 0, 3, -1 }, 0, DTYPE_UNKNOWN, -1, 0),
+	MS_CORE("QLinearReduceMean", 2, 5, RESCALED,
+		"ReduceMean", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0),
+	MS_CORE("QLinearSigmoid", 2, 5, RESCALED,
+		"Sigmoid", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0),
+	MS_CORE("QLinearSoftmax", 2, 5, RESCALED,
+		"Softmax", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0),
+	MS_CORE("QLinearWhere", 2, 9, RESCALED,
+		"Where", CORE_PLAIN, 3, { 0, 1, 4, -1 }, 1, DTYPE_UNKNOWN, -1, 0),
+	MS_CORE("QOrderedGelu", 3, 3, RESCALED, "Gelu", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0),
+	MS_CORE("QOrderedLayerNormalization", 5, 5, RESCALED,
+		"LayerNormalization", CORE_PLAIN, 2, { 0, 2, 3, -1 }, 0, DTYPE_UNKNOWN, -1, 0),
+	MS_CORE("ReduceSumInteger", 1, 1, NULL,
+		"ReduceSum", CORE_PLAIN, 1, { 0, -1 }, -1, DTYPE_S32, -1, 0),
 	{ "QOrderedAttention", "com.microsoft", 1, 0, 8, 20, CLASS_COMPUTE, ordered_attention_shape,
 		ordered_attention_cost, ordered_attention_problem, NULL,
 		"measured as the projections alone (proxy)" },

@@ -7,56 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#define CORE_INPUTS 4
 /* Opsets at which the core is looked up: the oldest that has it (later, axes of reductions became inputs). */
 static const int64_t core_opsets[] = { 17, 20 };
-
-enum core_kind { CORE_PLAIN, CORE_PRODUCT, CORE_VARIADIC, CORE_RECURRENT };
-
-struct core {
-	const char *name, *core;
-	enum core_kind kind;
-	int needed;             /* number of the core's required inputs */
-	int at[CORE_INPUTS];    /* their indexes; -1: no more. CORE_VARIADIC: the first; every third follows
-				   */
-	int typed;              /* the input with the output's type; -1: none */
-	enum dtype type;        /* the output's type if that input is absent */
-	int bias;
-	int zeros;              /* CORE_PRODUCT whose scales may be anything: index of its first zero point;
-				   else 0 */
-};
-
-/* Sorted by name (ASCII). */
-static const struct core cores[] = {
-	{ "ConvInteger", "Conv", CORE_PRODUCT, 2, { 0, 1, -1 }, -1, DTYPE_S32, -1, 2 },
-	{ "DynamicQuantizeLSTM", "LSTM", CORE_RECURRENT, 3, { 0, 1, 2, 3 }, 0, DTYPE_F32, -1, 0 },
-	{ "DynamicQuantizeMatMul", "MatMul", CORE_PRODUCT, 2, { 0, 1, -1 }, 0, DTYPE_F32, 4, 0 },
-	{ "MatMulInteger", "MatMul", CORE_PRODUCT, 2, { 0, 1, -1 }, -1, DTYPE_S32, -1, 2 },
-	{ "MatMulInteger16", "MatMul", CORE_PRODUCT, 2, { 0, 1, -1 }, -1, DTYPE_S32, -1, 0 },
-	{ "MatMulIntegerToFloat", "MatMul", CORE_PRODUCT, 2, { 0, 1, -1 }, 2, DTYPE_F32, 6, 4 },
-	{ "MulInteger", "Mul", CORE_PLAIN, 2, { 0, 2, -1 }, -1, DTYPE_S32, -1, 0 },
-	{ "QGemm", "Gemm", CORE_PRODUCT, 2, { 0, 3, 6, -1 }, 8, DTYPE_F32, -1, 0 },
-	{ "QLinearAdd", "Add", CORE_PLAIN, 2, { 0, 3, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
-	{ "QLinearAveragePool", "AveragePool", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
-	{ "QLinearConcat", "Concat", CORE_VARIADIC, 1, { 2, -1 }, 1, DTYPE_UNKNOWN, -1, 0 },
-	{ "QLinearConv", "Conv", CORE_PRODUCT, 2, { 0, 3, 8, -1 }, 7, DTYPE_UNKNOWN, -1, 0 },
-	{ "QLinearConvTranspose", "ConvTranspose", CORE_PRODUCT, 2, { 0, 3, 8, -1 }, 7, DTYPE_UNKNOWN, -1,
-		0 },
-	{ "QLinearGlobalAveragePool", "GlobalAveragePool", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1,
-		0 },
-	{ "QLinearLeakyRelu", "LeakyRelu", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
-	{ "QLinearMatMul", "MatMul", CORE_PRODUCT, 2, { 0, 3, -1 }, 7, DTYPE_UNKNOWN, -1, 0 },
-	{ "QLinearMul", "Mul", CORE_PLAIN, 2, { 0, 3, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
-	{ "QLinearReduceMean", "ReduceMean", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
-	{ "QLinearSigmoid", "Sigmoid", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
-	{ "QLinearSoftmax", "Softmax", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
-	{ "QLinearWhere", "Where", CORE_PLAIN, 3, { 0, 1, 4, -1 }, 1, DTYPE_UNKNOWN, -1, 0 },
-	{ "QOrderedGelu", "Gelu", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
-	{ "QOrderedLayerNormalization", "LayerNormalization", CORE_PLAIN, 2, { 0, 2, 3, -1 }, 0,
-		DTYPE_UNKNOWN, -1, 0 },
-	{ "QOrderedMatMul", "MatMul", CORE_PRODUCT, 2, { 0, 2, -1 }, 0, DTYPE_UNKNOWN, 5, 0 },
-	{ "ReduceSumInteger", "ReduceSum", CORE_PLAIN, 1, { 0, -1 }, -1, DTYPE_S32, -1, 0 },
-};
 
 /* The core's call: only the quantized tensors, without scales and zero points; its outputs are copies. */
 struct op_core {
@@ -83,8 +35,8 @@ static struct shape shape_of_weights(struct arena *a, struct shape s)
 }
 
 /* Input i of the core, without contents, which are quantized. */
-static struct op_value core_input(const struct op_call *c, const struct core *row, const struct op_core *k,
-	int i, int at)
+static struct op_value core_input(const struct op_call *c, const struct op_core_row *row,
+	const struct op_core *k, int i, int at)
 {
 	const struct op_value *v = op_in(c, at);
 	struct op_value in = v ? *v : (struct op_value){ .shape = SHAPE_UNKNOWN };
@@ -96,7 +48,7 @@ static struct op_value core_input(const struct op_call *c, const struct core *ro
 	return in;
 }
 
-static int core_count(const struct op_call *c, const struct core *row)
+static int core_count(const struct op_call *c, const struct op_core_row *row)
 {
 	int count = 0;
 	if (row->kind == CORE_VARIADIC)
@@ -111,19 +63,19 @@ static int core_count(const struct op_call *c, const struct core *row)
 	return count;
 }
 
-static int core_at(const struct core *row, int i)
+static int core_at(const struct op_core_row *row, int i)
 {
 	return row->kind == CORE_VARIADIC ? row->at[0] + 3 * i : row->kind == CORE_RECURRENT ? i : row->at[i];
 }
 
-static enum dtype core_type(const struct op_call *c, const struct core *row)
+static enum dtype core_type(const struct op_call *c, const struct op_core_row *row)
 {
 	const struct op_value *typed = op_in(c, row->typed);
 	return typed ? typed->dtype : row->type;
 }
 
 /* True if one of the inputs from `first` on, other than tensors and bias, is computed at run time. */
-static bool scales_vary(const struct op_call *c, const struct core *row, int first)
+static bool scales_vary(const struct op_call *c, const struct op_core_row *row, int first)
 {
 	for (int i = first; i < c->input_count; i++) {
 		bool tensor = i == row->bias;
@@ -147,8 +99,7 @@ static int64_t core_opset(const struct op_call *c, struct text core)
 /* Fills k, which lives in the call's arena; -1: a tensor is missing. */
 static int core_get(const struct op_call *c, struct op_core *k, struct error *err)
 {
-	const struct core *row = op_row_find(cores, sizeof(cores) / sizeof(cores[0]), sizeof(cores[0]),
-		c->op->name);
+	const struct op_core_row *row = c->op->own;
 	int count = core_count(c, row);
 	memset(k, 0, sizeof(*k));
 	k->product = row->kind == CORE_PRODUCT;

@@ -11,26 +11,10 @@ enum random_shape {
 };
 
 struct random {
-	const char *name;
 	enum random_shape shape;
 	bool reads;	  /* the input's contents, not only its shape */
 	enum dtype dtype; /* without attribute dtype; unknown: the input's */
 };
-
-/* Sorted by name (ASCII) for binary search. */
-static const struct random table[] = {
-	{ "Bernoulli", RANDOM_INPUT, true, DTYPE_UNKNOWN },
-	{ "Multinomial", RANDOM_SAMPLES, true, DTYPE_S32 },
-	{ "RandomNormal", RANDOM_ATTRIBUTE, false, DTYPE_F32 },
-	{ "RandomNormalLike", RANDOM_INPUT, false, DTYPE_UNKNOWN },
-	{ "RandomUniform", RANDOM_ATTRIBUTE, false, DTYPE_F32 },
-	{ "RandomUniformLike", RANDOM_INPUT, false, DTYPE_UNKNOWN },
-};
-
-static const struct random *random_find(const struct op_call *c)
-{
-	return op_row_find(table, sizeof(table) / sizeof(table[0]), sizeof(table[0]), c->op->name);
-}
 
 static int random_attribute(struct op_call *c, struct error *err)
 {
@@ -61,7 +45,7 @@ static int random_samples(struct op_call *c, struct error *err)
 
 RULE_SHAPE(op_random)
 {
-	const struct random *row = random_find(c);
+	const struct random *row = c->op->own;
 	enum dtype given = row->dtype == DTYPE_UNKNOWN ? c->inputs[0].dtype : row->dtype;
 	c->outputs[0].dtype = op_dtype_get(c, "dtype", given);
 	if (row->shape == RANDOM_ATTRIBUTE)
@@ -72,24 +56,23 @@ RULE_SHAPE(op_random)
 /* One operation per number, for any generator. */
 static RULE_COST(random)
 {
+	const struct random *row = c->op->own;
 	cost->flops = op_count(&c->outputs[0]);
-	cost->bytes = (random_find(c)->reads ? op_bytes(&c->inputs[0]) : 0) + op_bytes(&c->outputs[0]);
+	cost->bytes = (row->reads ? op_bytes(&c->inputs[0]) : 0) + op_bytes(&c->outputs[0]);
 }
 
 /* ---- operator table */
 
-#define RANDOM(name, since, inputs)                                                                          \
-	{                                                                                                    \
-		name, "", since, 0, inputs, inputs, CLASS_MEMORY, op_random_shape, random_cost,              \
-			op_problem_mover, NULL, OP_COPY                                                      \
-	}
+#define RANDOM(name, since, inputs, ...)                                                                     \
+	{ name, "", since, 0, inputs, inputs, CLASS_MEMORY, op_random_shape, random_cost, \
+		op_problem_mover, NULL, OP_COPY, &(const struct random){ __VA_ARGS__ } }
 
 static const struct op rows[] = {
-	RANDOM("Bernoulli", 15, 1),
-	RANDOM("Multinomial", 7, 1),
-	RANDOM("RandomNormal", 1, 0),
-	RANDOM("RandomNormalLike", 1, 1),
-	RANDOM("RandomUniform", 1, 0),
-	RANDOM("RandomUniformLike", 1, 1),
+	RANDOM("Bernoulli", 15, 1, RANDOM_INPUT, true, DTYPE_UNKNOWN),
+	RANDOM("Multinomial", 7, 1, RANDOM_SAMPLES, true, DTYPE_S32),
+	RANDOM("RandomNormal", 1, 0, RANDOM_ATTRIBUTE, false, DTYPE_F32),
+	RANDOM("RandomNormalLike", 1, 1, RANDOM_INPUT, false, DTYPE_UNKNOWN),
+	RANDOM("RandomUniform", 1, 0, RANDOM_ATTRIBUTE, false, DTYPE_F32),
+	RANDOM("RandomUniformLike", 1, 1, RANDOM_INPUT, false, DTYPE_UNKNOWN),
 };
 const struct op_rows op_random_rows = OP_ROWS(rows);

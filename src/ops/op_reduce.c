@@ -21,7 +21,6 @@ enum reduce_kind {
 };
 
 struct reduce {
-	const char *name;
 	enum reduce_kind kind;
 	enum mode mode;
 	bool proxy;
@@ -29,25 +28,6 @@ struct reduce {
 	bool last;     /* one more per output element: a division, root or logarithm */
 	bool identity; /* reducing a single element returns it unchanged */
 };
-
-static const struct reduce reductions[] = {
-	{ "ReduceL1", REDUCE_L1, MODE_REDUCE_SUM, true, 2, false, false },
-	{ "ReduceL2", REDUCE_L2, MODE_REDUCE_L2, false, 2, true, false },
-	{ "ReduceLogSum", REDUCE_LOG_SUM, MODE_REDUCE_SUM, true, 1, true, false },
-	{ "ReduceLogSumExp", REDUCE_LOG_SUM_EXP, MODE_REDUCE_SUM, true, 2, true, false },
-	{ "ReduceMax", REDUCE_MAX, MODE_REDUCE_MAX, false, 1, false, true },
-	{ "ReduceMean", REDUCE_MEAN, MODE_REDUCE_MEAN, false, 1, true, true },
-	{ "ReduceMin", REDUCE_MIN, MODE_REDUCE_MIN, false, 1, false, true },
-	{ "ReduceProd", REDUCE_PROD, MODE_REDUCE_MUL, false, 1, false, true },
-	{ "ReduceSum", REDUCE_SUM, MODE_REDUCE_SUM, false, 1, false, true },
-	{ "ReduceSumSquare", REDUCE_SUM_SQUARE, MODE_REDUCE_L2, true, 2, false, false },
-};
-
-static const struct reduce *reduce_find(const char *name)
-{
-	return op_row_find(reductions, sizeof(reductions) / sizeof(reductions[0]),
-		sizeof(reductions[0]), name);
-}
 
 /* The axes to reduce. known false: the list is unknown. -1: invalid. */
 static int reduce_mask(const struct op_call *c, int rank, bool *mask, bool *known, struct error *err)
@@ -202,7 +182,7 @@ static void reduce_elements(struct op_call *c, const struct reduce *row, const b
 
 static int reduce_shape(struct op_call *c, struct error *err)
 {
-	const struct reduce *row = reduce_find(c->op->name);
+	const struct reduce *row = c->op->own;
 	struct shape in = c->inputs[0].shape;
 	bool mask[OP_RANK_MAX], known, keep = node_int(c->node, "keepdims", 1) != 0;
 	struct op_list axes = op_list_get(c, "axes", 1);
@@ -226,7 +206,7 @@ static int reduce_shape(struct op_call *c, struct error *err)
 
 static void reduce_cost(const struct op_call *c, struct op_cost *cost)
 {
-	const struct reduce *row = reduce_find(c->op->name);
+	const struct reduce *row = c->op->own;
 	cost->flops = row->per_input * op_count(&c->inputs[0]);
 	if (row->last)
 		cost->flops += op_count(&c->outputs[0]);
@@ -236,7 +216,8 @@ static void reduce_cost(const struct op_call *c, struct op_cost *cost)
 /* All reduced axes have size 1: nothing to do, or a reshape. */
 static bool reduce_free(const struct op_call *c)
 {
-	return reduce_find(c->op->name)->identity && op_count(&c->inputs[0]) == op_count(&c->outputs[0]) &&
+	const struct reduce *row = c->op->own;
+	return row->identity && op_count(&c->inputs[0]) == op_count(&c->outputs[0]) &&
 	       op_count(&c->inputs[0]) > 0;
 }
 
@@ -258,7 +239,7 @@ static void reduced_problem(
 
 static void reduce_problem(const struct op_call *c, struct op_problem *out)
 {
-	const struct reduce *row = reduce_find(c->op->name);
+	const struct reduce *row = c->op->own;
 	bool mask[OP_RANK_MAX], known;
 	if (!op_problem_value(c, &c->inputs[0], out) || !op_problem_value(c, &c->outputs[0], out))
 		return;
@@ -443,31 +424,27 @@ static RULE_COST(det)
 	cost->bytes = op_bytes_all(c);
 }
 
-#define REDUCE(name, since, until, most, note)                                                               \
+/* Two rows: the axes are an attribute, and an input from opset `input` on. */
+#define REDUCE_ROW(name, since, until, most, note, ...)                                                      \
 	{ name, "", since, until, 1, most, CLASS_MEMORY, reduce_shape, reduce_cost, reduce_problem, \
-		reduce_free, note }
+		reduce_free, note, &(const struct reduce){ __VA_ARGS__ } }
+#define REDUCE(name, input, note, ...)                                                                       \
+	REDUCE_ROW(name, 1, input - 1, 1, note, __VA_ARGS__), REDUCE_ROW(name, input, 0, 2, note, __VA_ARGS__)
 
 static const struct op rows[] = {
-	REDUCE("ReduceL1", 1, 17, 1, "measured as ReduceSum"),
-	REDUCE("ReduceL1", 18, 0, 2, "measured as ReduceSum"),
-	REDUCE("ReduceL2", 1, 17, 1, NULL),
-	REDUCE("ReduceL2", 18, 0, 2, NULL),
-	REDUCE("ReduceLogSum", 1, 17, 1, "measured as ReduceSum"),
-	REDUCE("ReduceLogSum", 18, 0, 2, "measured as ReduceSum"),
-	REDUCE("ReduceLogSumExp", 1, 17, 1, "measured as ReduceSum"),
-	REDUCE("ReduceLogSumExp", 18, 0, 2, "measured as ReduceSum"),
-	REDUCE("ReduceMax", 1, 17, 1, NULL),
-	REDUCE("ReduceMax", 18, 0, 2, NULL),
-	REDUCE("ReduceMean", 1, 17, 1, NULL),
-	REDUCE("ReduceMean", 18, 0, 2, NULL),
-	REDUCE("ReduceMin", 1, 17, 1, NULL),
-	REDUCE("ReduceMin", 18, 0, 2, NULL),
-	REDUCE("ReduceProd", 1, 17, 1, NULL),
-	REDUCE("ReduceProd", 18, 0, 2, NULL),
-	REDUCE("ReduceSum", 1, 12, 1, NULL),
-	REDUCE("ReduceSum", 13, 0, 2, NULL),
-	REDUCE("ReduceSumSquare", 1, 17, 1, "measured as ReduceL2"),
-	REDUCE("ReduceSumSquare", 18, 0, 2, "measured as ReduceL2"),
+	REDUCE("ReduceL1", 18, "measured as ReduceSum", REDUCE_L1, MODE_REDUCE_SUM, true, 2, false, false),
+	REDUCE("ReduceL2", 18, NULL, REDUCE_L2, MODE_REDUCE_L2, false, 2, true, false),
+	REDUCE("ReduceLogSum", 18, "measured as ReduceSum",
+		REDUCE_LOG_SUM, MODE_REDUCE_SUM, true, 1, true, false),
+	REDUCE("ReduceLogSumExp", 18, "measured as ReduceSum",
+		REDUCE_LOG_SUM_EXP, MODE_REDUCE_SUM, true, 2, true, false),
+	REDUCE("ReduceMax", 18, NULL, REDUCE_MAX, MODE_REDUCE_MAX, false, 1, false, true),
+	REDUCE("ReduceMean", 18, NULL, REDUCE_MEAN, MODE_REDUCE_MEAN, false, 1, true, true),
+	REDUCE("ReduceMin", 18, NULL, REDUCE_MIN, MODE_REDUCE_MIN, false, 1, false, true),
+	REDUCE("ReduceProd", 18, NULL, REDUCE_PROD, MODE_REDUCE_MUL, false, 1, false, true),
+	REDUCE("ReduceSum", 13, NULL, REDUCE_SUM, MODE_REDUCE_SUM, false, 1, false, true),
+	REDUCE("ReduceSumSquare", 18, "measured as ReduceL2",
+		REDUCE_SUM_SQUARE, MODE_REDUCE_L2, true, 2, false, false),
 	{ "ArgMax", "", 1, 0, 1, 1, CLASS_MEMORY, arg_shape, arg_cost, arg_problem, NULL,
 		"the last index is measured as the first (proxy)" },
 	{ "ArgMin", "", 1, 0, 1, 1, CLASS_MEMORY, arg_shape, arg_cost, arg_problem, NULL,

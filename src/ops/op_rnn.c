@@ -9,25 +9,12 @@
 enum { RNN_BIAS = 3, RNN_LENGTHS = 4, RNN_STATE = 5, RNN_CELL = 6, RNN_PEEPHOLES = 7 };
 
 struct rnn {
-	const char *name;
 	enum mode mode;
 	int gates;
 	double cell; /* operations per cell element after the gates' sums */
 	int activations;
 	const char *activation[3]; /* default activations of a direction */
 };
-
-/* Sorted by name (ASCII). */
-static const struct rnn kinds[] = {
-	{ "GRU", MODE_GRU, 3, 8, 2, { "Sigmoid", "Tanh", NULL } },
-	{ "LSTM", MODE_LSTM, 4, 9, 3, { "Sigmoid", "Tanh", "Tanh" } },
-	{ "RNN", MODE_RNN_TANH, 1, 1, 1, { "Tanh", NULL, NULL } },
-};
-
-static const struct rnn *rnn_find(const struct op_call *c)
-{
-	return op_row_find(kinds, sizeof(kinds) / sizeof(kinds[0]), sizeof(kinds[0]), c->op->name);
-}
 
 struct rnn_sizes {
 	struct dim steps, n, input, hidden, directions;
@@ -51,7 +38,7 @@ static int rnn_state(const struct op_call *c, int input, struct rnn_sizes *s, st
 
 static int rnn_get(const struct op_call *c, struct rnn_sizes *s, struct error *err)
 {
-	const struct rnn *row = rnn_find(c);
+	const struct rnn *row = c->op->own;
 	struct shape x = c->inputs[0].shape, w = c->inputs[1].shape, r = c->inputs[2].shape;
 	struct text direction = node_string(c->node, "direction", "forward");
 	int64_t hidden = node_int(c->node, "hidden_size", 0);
@@ -100,7 +87,7 @@ static RULE_SHAPE(rnn)
 
 static RULE_COST(rnn)
 {
-	const struct rnn *row = rnn_find(c);
+	const struct rnn *row = c->op->own;
 	struct rnn_sizes s;
 	struct error err;
 	if (rnn_get(c, &s, &err))
@@ -160,7 +147,7 @@ static bool rnn_is_proxy(const struct op_call *c, const struct rnn *row, const s
 
 RULE_PROBLEM(op_rnn)
 {
-	const struct rnn *row = rnn_find(c);
+	const struct rnn *row = c->op->own;
 	struct rnn_sizes s;
 	struct error err;
 	if (!op_problem_ready(c, out))
@@ -190,9 +177,13 @@ RULE_PROBLEM(op_rnn)
 
 #define RECURRENT "peepholes, lengths and other activations or directions are not measured (proxy)"
 
+#define RNN(name, most, ...)                                                                                 \
+	{ name, "", 1, 0, 3, most, CLASS_COMPUTE, rnn_shape, rnn_cost, op_rnn_problem, NULL, RECURRENT, \
+		&(const struct rnn){ __VA_ARGS__ } }
+
 static const struct op rows[] = {
-	{ "GRU", "", 1, 0, 3, 6, CLASS_COMPUTE, rnn_shape, rnn_cost, op_rnn_problem, NULL, RECURRENT },
-	{ "LSTM", "", 1, 0, 3, 8, CLASS_COMPUTE, rnn_shape, rnn_cost, op_rnn_problem, NULL, RECURRENT },
-	{ "RNN", "", 1, 0, 3, 6, CLASS_COMPUTE, rnn_shape, rnn_cost, op_rnn_problem, NULL, RECURRENT },
+	RNN("GRU", 6, MODE_GRU, 3, 8, 2, { "Sigmoid", "Tanh", NULL }),
+	RNN("LSTM", 8, MODE_LSTM, 4, 9, 3, { "Sigmoid", "Tanh", "Tanh" }),
+	RNN("RNN", 6, MODE_RNN_TANH, 1, 1, 1, { "Tanh", NULL, NULL }),
 };
 const struct op_rows op_rnn_rows = OP_ROWS(rows);

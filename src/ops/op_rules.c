@@ -602,17 +602,3 @@ void op_problem_mover(const struct op_call *c, struct op_problem *out)
 	c->op->cost(c, &cost);
 	op_problem_copy(c, cost.bytes, out);
 }
-
-static int row_compare(const void *name, const void *row)
-{
-	return strcmp(name, *(const char *const *)row);
-}
-
-const void *op_row_find(const void *rows, size_t count, size_t size, const char *name)
-{
-	const void *found = bsearch(name, rows, count, size, row_compare);
-	const char *row = rows;
-	for (size_t i = 1; !found && i < count; i++, row += size) /* if unsorted, the row may be hidden */
-		assert(row_compare(*(const char *const *)(const void *)row, row + size) < 0);
-	return found;
-}

@@ -13,6 +13,9 @@
 
 #include "ops/op.h"
 
+/* The last members of a row may be left out. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
 /* Largest rank that rules handle; op_infer leaves the outputs of larger ranks unknown. */
 #define OP_RANK_MAX 64
 
@@ -217,6 +220,21 @@ RULE_SHAPE(op_slice);
 RULE_FREE(op_slice);
 RULE_COST(op_gather);
 /* op_quant.c, op_quant_core.c: quantized operators; the latter uses the rules of their core operator */
+#define CORE_INPUTS 4
+enum op_core_kind { CORE_PLAIN, CORE_PRODUCT, CORE_VARIADIC, CORE_RECURRENT };
+
+struct op_core_row {
+	const char *core;
+	enum op_core_kind kind;
+	int needed;             /* number of the core's required inputs */
+	int at[CORE_INPUTS];    /* their indexes; -1: no more. CORE_VARIADIC: the first; every third follows
+				   */
+	int typed;              /* the input with the output's type; -1: none */
+	enum dtype type;        /* the output's type if that input is absent */
+	int bias;
+	int zeros;              /* CORE_PRODUCT whose scales may be anything: index of its first zero point;
+				   else 0 */
+};
 RULES(op_core);
 /* op_random.c: the shape rule of random number generators. Their outputs are never constant. */
 RULE_SHAPE(op_random);
@@ -249,8 +267,5 @@ bool op_row_any_kind(const struct op *op);
 	{ name, "", since, until, fewest, most, CLASS_FREE, shape, NULL, NULL, NULL, NULL }
 #define OP_MOVER_ROW(name, since, until, fewest, most, shape, cost, is_free) \
 	{ name, "", since, until, fewest, most, CLASS_MOVE, shape, cost, op_problem_mover, is_free, OP_COPY }
-
-/* The row of this name in a table sorted by name (the first member of a row), or NULL. */
-const void *op_row_find(const void *rows, size_t count, size_t size, const char *name);
 
 #endif
