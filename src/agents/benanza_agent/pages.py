@@ -12,7 +12,7 @@ from .request import Unsupported
 KERNEL = "/sys/kernel/mm/transparent_hugepage"
 LEAST_GLIBC = "2.35"
 HUGE = 2 << 20
-LEAST = 4 << 20  # bytes that the session must have in them: the interpreter's heap can gain a page meanwhile
+LEAST = 8 << 20  # bytes that the session must have in them: the interpreter's heap can gain some pages
 TUNABLE = "glibc.malloc.hugetlb"
 
 
