@@ -102,7 +102,30 @@ static bool is_begin(const uint64_t *keys, int n, const struct runs *r)
 	return true;
 }
 
-struct runs calls_runs_within(const uint64_t *keys, int n)
+/* A pause is decisive if it is this much longer than the shortest one before any other key of a run. */
+#define PAUSE_LEAST 2
+
+/* Returns where runs of the period begin in the first n keys, all of which repeat: after the pause that is
+ * longest in its shortest case; -1: no pause is decisive. */
+static int begin_by_pauses(const double *idle, int period, int n)
+{
+	double best = 0, next = 0;
+	int first = -1;
+	for (int at = 0; at < period; at++) {
+		double least = INFINITY;
+		for (int i = at ? at : period; i < n; i += period)
+			least = fmin(least, idle[i]);
+		if (least > best) {
+			next = best;
+			best = least;
+			first = at;
+		} else
+			next = fmax(next, least);
+	}
+	return best >= PAUSE_LEAST * next ? first : -1;
+}
+
+struct runs calls_runs_within(const uint64_t *keys, const double *idle, int n)
 {
 	struct runs best = { 0, n, 1 };
 	int most = 0;
@@ -119,8 +142,13 @@ struct runs calls_runs_within(const uint64_t *keys, int n)
 	int first = best.first;
 	while (best.count > 1 && first > 0 && keys[first - 1] == keys[first - 1 + best.period])
 		first--;
-	if (best.count > 1 && first == 0) /* the sequence begins with a run; it may end within one */
-		best.first = 0;
+	if (best.count < 2 || first > 0)
+		return best;
+	/* the sequence begins with a run, or within one; it may end within one */
+	int all = best.first + best.count * best.period;
+	int begin = best.first ? begin_by_pauses(idle, best.period, all) : 0;
+	best.first = begin > 0 && (all - begin) / best.period > 1 ? begin : 0;
+	best.count = (all - best.first) / best.period;
 	return best;
 }
 

@@ -24,8 +24,9 @@ struct runs calls_runs(const uint64_t *keys, int n, bool cut);
 #define RUN_TAIL_MOST 16
 /* Finds the repetition in a trace, which may begin with something else (a warm-up, which tries algorithms; an
  * incomplete run) and end with a few other keys. It covers at least half of the sequence, or what is before
- * it has all its keys: a first run. */
-struct runs calls_runs_within(const uint64_t *keys, int n);
+ * it has all its keys: a first run. idle: the time before each key. Where only it can tell if the sequence
+ * begins or ends within a run, runs begin after the longest pauses that all of them have. */
+struct runs calls_runs_within(const uint64_t *keys, const double *idle, int n);
 
 /* A zeroed struct is empty. */
 struct calls {

@@ -281,10 +281,16 @@ static void add_repetitions(struct gather *g, const int *layers, int count)
 {
 	struct kineto *k = g->k;
 	uint64_t *keys = base_calloc((size_t)count + 1, sizeof(*keys));
-	for (int i = 0; i < count; i++)
-		keys[i] = (uint64_t)k->records[layers[i]].label;
-	struct runs best = calls_runs_within(keys, count);
+	double *idle = base_calloc((size_t)count + 1, sizeof(double)), busy = 0; /* until then */
+	for (int i = 0; i < count; i++) {
+		const struct kineto_record *r = &k->records[layers[i]];
+		keys[i] = (uint64_t)r->label;
+		idle[i] = fmax(r->start - busy, 0);
+		busy = fmax(busy, r->start + r->ns);
+	}
+	struct runs best = calls_runs_within(keys, idle, count);
 	free(keys);
+	free(idle);
 	for (int i = 0; i < best.count && best.count > 1; i++) {
 		const int *run = &layers[best.first + i * best.period];
 		const struct kineto_record *from = &k->records[run[0]],

@@ -447,14 +447,17 @@ static void find_kernel_runs(struct nsys *s)
 {
 	int *kernels = base_calloc((size_t)s->work.count + 1, sizeof(int)), n = 0;
 	uint64_t *keys = base_calloc((size_t)s->work.count + 1, sizeof(uint64_t));
+	double *idle = base_calloc((size_t)s->work.count + 1, sizeof(double)), busy = 0; /* until then */
 	for (int i = 0; i < s->work.count; i++) {
 		const struct nsys_event *w = &s->work.p[i];
 		if (w->level != LEVEL_KERNEL)
 			continue;
 		keys[n] = (uint64_t)((w->long_name >= 0 ? w->long_name : w->name) + 1);
+		idle[n] = fmax((double)w->start - busy, 0);
+		busy = fmax((double)w->end, busy);
 		kernels[n++] = i;
 	}
-	struct runs runs = calls_runs_within(keys, n);
+	struct runs runs = calls_runs_within(keys, idle, n);
 	s->by_kernels = runs.count > 1;
 	for (int k = 0; k < runs.count && s->by_kernels; k++) {
 		const int *run = &kernels[runs.first + k * runs.period];
@@ -467,6 +470,7 @@ static void find_kernel_runs(struct nsys *s)
 		s->work.p[i].call = s->work.p[i].parent = -1;
 	free(kernels);
 	free(keys);
+	free(idle);
 }
 
 /* Returns the last run that begins before a time, or -1. Runs are in order. */

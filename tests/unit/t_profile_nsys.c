@@ -162,7 +162,7 @@ static void test_versions(void)
 	ok(e && strstr(e->gaps, "no kernels"), "which has a gap");
 }
 
-/* Kernels without ranges, 10 us apart: "a" takes 1 us, "z" 26 us. */
+/* Kernels without ranges, 10 us apart: "a" takes 1 us, "z" 26 us; a blank is a pause. */
 static struct execution *traced(const char *name, const char *kernels, const char *more)
 {
 	struct str sql = { 0 };
@@ -170,11 +170,14 @@ static struct execution *traced(const char *name, const char *kernels, const cha
 	for (int i = 0; i < 26; i++)
 		str_addf(&sql, "INSERT INTO StringIds VALUES (%d, '%c');", 'a' + i, 'a' + i);
 	for (int i = 0; kernels[i]; i++)
-		str_addf(&sql,
-			"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (%d, %d, 0, 16777218, %d, NULL);"
-			"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (%d, %d, 0, 7, %d, 16777216, %d, %d);",
-			i * 10000 - 300 * (i > 0), i * 10000 + 100, i + 1, i * 10000 + 500,
-			i * 10000 + 1500 + 1000 * (kernels[i] - 'a'), i + 1, kernels[i], kernels[i]);
+		if (kernels[i] != ' ')
+			str_addf(&sql,
+				"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES "
+				"(%d, %d, 0, 16777218, %d, NULL);"
+				"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES "
+				"(%d, %d, 0, 7, %d, 16777216, %d, %d);",
+				i * 10000 - 300 * (i > 0), i * 10000 + 100, i + 1, i * 10000 + 500,
+				i * 10000 + 1500 + 1000 * (kernels[i] - 'a'), i + 1, kernels[i], kernels[i]);
 	str_addf(&sql, "%s; COMMIT;", more);
 	struct execution *e = read_files(make(name, sql.p), NULL, NULL);
 	str_free(&sql);
@@ -182,6 +185,16 @@ static struct execution *traced(const char *name, const char *kernels, const cha
 }
 
 #define MODEL "abacadaefg" /* 31 us */
+#define PAUSED "   abacadaefg"
+
+/* The name of the first row of the level. */
+static const char *row_at(const struct execution *e, enum execution_level level)
+{
+	for (int r = 0; e && r < e->row_count; r++)
+		if (e->rows[r].level == level)
+			return e->rows[r].name;
+	return "";
+}
 
 static void test_kernels(void)
 {
@@ -189,33 +202,42 @@ static void test_kernels(void)
 		const char *kernels, *settings, *gaps, *what;
 		int rows;
 		double ns;
+		char first;
 	} cases[] = {
 		{ MODEL MODEL MODEL MODEL, "{\"runs\":3,\"runs_left_out\":1}",
-			"no NVTX ranges: 4 runs found by repeated kernels", "four runs", 10, 31e3 },
+			"no NVTX ranges: 4 runs found by repeated kernels", "four runs", 10, 31e3, 'a' },
 		{ MODEL MODEL, "{\"runs\":1,\"runs_left_out\":1}",
-			"no NVTX ranges: 2 runs found by repeated kernels", "two runs", 10, 31e3 },
+			"no NVTX ranges: 2 runs found by repeated kernels", "two runs", 10, 31e3, 'a' },
 		{ MODEL, "", "no runs found: neither an NVTX range nor a sequence of kernels repeats", "one",
-			10, 31e3 },
+			10, 31e3, 'a' },
 		{ "azbzczzzbazyyzzbayzzazbzzzayyyzzzzxxxz" MODEL "zzzz" MODEL MODEL MODEL,
 			"{\"runs\":2,\"runs_left_out\":1}",
 			"no NVTX ranges: 3 runs found by repeated kernels; 52 events outside of the runs "
 			"left out: 90.3% of the time",
-			"a longer warm-up, which tries algorithms", 10, 31e3 },
+			"a longer warm-up, which tries algorithms", 10, 31e3, 'a' },
 		{ "zz" MODEL MODEL MODEL, "{\"runs\":2,\"runs_left_out\":1}",
 			"no NVTX ranges: 3 runs found by repeated kernels; 2 events outside of the runs left "
 			"out: 35.9% of the time",
-			"kernels that make the inputs", 10, 31e3 },
+			"kernels that make the inputs", 10, 31e3, 'a' },
 		{ MODEL MODEL MODEL "abacad", "{\"runs\":2,\"runs_left_out\":1}",
 			"no NVTX ranges: 3 runs found by repeated kernels; 6 events outside of the runs left "
 			"out: 11.4% of the time",
-			"the end within a run", 10, 31e3 },
+			"the end within a run", 10, 31e3, 'a' },
 		{ MODEL MODEL MODEL "z", "{\"runs\":2,\"runs_left_out\":1}",
 			"no NVTX ranges: 3 runs found by repeated kernels; 1 event outside of the runs left "
 			"out: 21.8% of the time",
-			"a kernel after the last run", 10, 31e3 },
+			"a kernel after the last run", 10, 31e3, 'a' },
+		{ "daefg" PAUSED PAUSED PAUSED, "{\"runs\":2,\"runs_left_out\":1}",
+			"no NVTX ranges: 3 runs found by repeated kernels; 5 events outside of the runs left "
+			"out: 19.8% of the time",
+			"the first run is cut off", 10, 31e3, 'a' },
+		{ "daefg" PAUSED PAUSED PAUSED "   aba", "{\"runs\":2,\"runs_left_out\":1}",
+			"no NVTX ranges: 3 runs found by repeated kernels; 8 events outside of the runs left "
+			"out: 22.5% of the time",
+			"the first and the last one", 10, 31e3, 'a' },
 		{ "xy" "abcdefghi" "abcdefghi" "abcdefghi" "abcdefghi" "zw", "",
 			"no runs found: neither an NVTX range nor a sequence of kernels repeats",
-			"equal blocks between a begin and an end are one run", 40, 278e3 },
+			"equal blocks between a begin and an end are one run", 40, 278e3, 'x' },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct execution *e = traced("kernels.sqlite", cases[i].kernels, "");
@@ -226,6 +248,7 @@ static void test_kernels(void)
 			rows += e->rows[r].level == LEVEL_KERNEL;
 		is_int(rows, cases[i].rows, "%s: its kernels", cases[i].what);
 		is_str(e ? e->settings : "", cases[i].settings, "%s: runs", cases[i].what);
+		is_int(*row_at(e, LEVEL_KERNEL), cases[i].first, "%s: its first kernel", cases[i].what);
 		is_str(e ? e->gaps : "", cases[i].gaps, "%s: said", cases[i].what);
 		ok(e && isnan(e->profiled_ns) && isnan(e->outside_ns), "%s: no latency", cases[i].what);
 	}
