@@ -197,9 +197,11 @@ static void note_memory(struct xsp_table *t, const struct xsp_levels *l, double 
 		unknown += isnan(l->layers[i].output_bytes);
 	if (unknown == l->layer_count)
 		add_note(t, "the profile has no sizes of outputs (profiles of ONNX Runtime have them)");
-	else
-		add_note(t, arena_printf(t->arena, "%s%s allocated for outputs", unknown ? "at least " : "",
-				    str_bytes(text, sum)));
+	else {
+		bool temporaries = l->layer && strstr(l->layer->settings, "\"temp_bytes\"");
+		add_note(t, arena_printf(t->arena, "%s%s allocated for outputs%s", unknown ? "at least " : "",
+				    str_bytes(text, sum), temporaries ? " and temporaries" : ""));
+	}
 }
 
 XSP_FILL(layer_memory)

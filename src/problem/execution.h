@@ -37,7 +37,7 @@ struct execution_row {
 	double lo_ns, hi_ns;  /* 95% confidence interval of that median, else its range */
 	double calls;         /* executions per run; 1 for most */
 	double start_ns;      /* start of its first execution, from the start of a run */
-	double output_bytes;  /* bytes allocated for its outputs */
+	double output_bytes;  /* allocated for its outputs; with temp_bytes in `settings` also temporaries */
 	double flops, read_bytes, write_bytes, occupancy; /* device counters per run; occupancy 0 to 1 */
 	int stream;           /* device stream or thread; -1: unknown */
 };

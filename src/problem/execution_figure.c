@@ -36,6 +36,7 @@ static const struct execution_figure rows[] = {
 	{ "load_ns", "load", FIGURE_START, FIGURE_NS, AT(load_ns), NULL },
 	{ "first_ns", "first run", FIGURE_START, FIGURE_NS, AT(first_ns), NULL },
 	{ "memory_bytes", "peak memory", FIGURE_START, FIGURE_BYTES, AT(memory_bytes), NULL },
+	{ "temp_bytes", "most temporaries of a layer", FIGURE_START, FIGURE_BYTES, 0, NULL },
 	{ "huge_bytes", "huge pages", FIGURE_START, FIGURE_BYTES, 0, NULL },
 	{ "samples", "samples", FIGURE_RUNS, FIGURE_COUNT, 0, samples_of },
 	{ "p10_ns", "p10", FIGURE_RUNS, FIGURE_NS, 0, p10_of },

@@ -2,6 +2,7 @@
 
 #include "profile/lines.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,24 @@ static bool take(struct lines *l)
 	return end != NULL;
 }
 
+/* Removes the sequences that colour text and clear the rest of a line (ESC [ numbers m or K), in place. */
+static void plain(struct str *line)
+{
+	char *to = line->n ? memchr(line->p, '\033', line->n) : NULL;
+	if (!to)
+		return;
+	for (const char *p = to, *end = line->p + line->n; p < end;) {
+		size_t n = end - p > 1 && p[0] == '\033' && p[1] == '[' ? 2 : 0;
+		while (n && p + n < end && memchr("0123456789;", p[n], 11))
+			n++;
+		if (n && p + n < end && (p[n] == 'm' || p[n] == 'K'))
+			p += n + 1;
+		else
+			*to++ = *p++;
+	}
+	line->n = (size_t)(to - line->p);
+}
+
 int lines_next(struct lines *l, struct text *line, struct error *err)
 {
 	str_clear(&l->line);
@@ -60,8 +79,9 @@ int lines_next(struct lines *l, struct text *line, struct error *err)
 			return got < 0 ? -1 : 0;
 		}
 	}
+	plain(&l->line);
 	*line = (struct text){ l->line.n ? l->line.p : "", l->line.n };
-	if (line->n && line->p[line->n - 1] == '\r')
+	while (line->n && line->p[line->n - 1] == '\r') /* a terminal adds a second one */
 		line->n--;
 	return 1;
 }
@@ -69,4 +89,30 @@ int lines_next(struct lines *l, struct text *line, struct error *err)
 bool lines_is_cut(const struct lines *l)
 {
 	return l->cut;
+}
+
+struct text text_trim(struct text t)
+{
+	for (; t.n && (*t.p == ' ' || *t.p == '\t'); t.p++)
+		t.n--;
+	while (t.n && (t.p[t.n - 1] == ' ' || t.p[t.n - 1] == '\t'))
+		t.n--;
+	return t;
+}
+
+bool text_begins(struct text t, const char *with)
+{
+	size_t n = strlen(with);
+	return t.n >= n && !memcmp(t.p, with, n);
+}
+
+double text_number(struct text t)
+{
+	char word[64], *end;
+	if (!t.n || t.n >= sizeof(word))
+		return NAN;
+	memcpy(word, t.p, t.n);
+	word[t.n] = '\0';
+	double value = strtod(word, &end);
+	return *end || !isfinite(value) ? NAN : value;
 }

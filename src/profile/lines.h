@@ -1,4 +1,4 @@
-/* Reads a text file, also gzip, line by line. */
+/* Reads a text file, also gzip, line by line, and words of a line. */
 #ifndef PROFILE_LINES_H
 #define PROFILE_LINES_H
 
@@ -12,10 +12,15 @@ struct lines;
 /* Returns NULL with an error that names the file. options may be NULL. */
 struct lines *lines_open(const char *path, const struct profile_options *options, struct error *err);
 void lines_close(struct lines *l);
-/* Returns 1 with a line without its "\n" or "\r\n", valid until the next call; 0 at the end; -1 with an
- * error. A last line without a newline is not returned, because it may be cut within a number (lines_is_cut).
- */
+/* Returns 1 with a line without its "\n" or "\r\n" and without the sequences that colour it, valid until the
+ * next call; 0 at the end; -1 with an error. A last line without a newline is not returned,
+ * because it may be cut within a number (lines_is_cut). */
 int lines_next(struct lines *l, struct text *line, struct error *err);
 bool lines_is_cut(const struct lines *l);
+
+struct text text_trim(struct text t); /* without blanks and tabs at both ends */
+bool text_begins(struct text t, const char *with);
+/* Returns the finite decimal number that fills the text; NaN for another text. */
+double text_number(struct text t);
 
 #endif

@@ -29,7 +29,8 @@ libprofile_a_SOURCES = \
 	src/profile/scan.c src/profile/scan.h \
 	src/profile/scope.c src/profile/scope.h \
 	src/profile/stream.c src/profile/stream.h \
-	src/profile/timeline.c src/profile/timeline.h
+	src/profile/timeline.c src/profile/timeline.h \
+	src/profile/trtexec.h
 
 check_PROGRAMS += tests/unit/t_match
 tests_unit_t_match_LDADD = $(below_profile)

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "profile/lines.h"
 #include "profile/match_private.h"
 
 #include <string.h>
@@ -120,15 +121,6 @@ bool name_next(const char **list, struct text *item)
 	return item->n > 0;
 }
 
-static struct text trim(struct text t)
-{
-	for (; t.n && *t.p == ' '; t.p++)
-		t.n--;
-	while (t.n && t.p[t.n - 1] == ' ')
-		t.n--;
-	return t;
-}
-
 static bool starts(struct text t, const char *with)
 {
 	size_t n = strlen(with);
@@ -179,7 +171,7 @@ static void list_names(const struct matcher *x, struct text t, int depth, struct
 
 static void one_name(const struct matcher *x, struct text t, int depth, struct found *f)
 {
-	t = trim(t);
+	t = text_trim(t);
 	if (!t.n || foreign_node(x, t, f))
 		return;
 	/* PWN(a, b): pointwise operators in one kernel */

@@ -17,6 +17,7 @@ static const struct profile_reader *const readers[] = {
 	&profile_nsys,
 	&profile_onnx,
 	&profile_onnxruntime,
+	&profile_onnxruntime_memory,
 	&profile_kineto,
 	&profile_trtexec,
 	&profile_trtexec_layers,
@@ -148,6 +149,17 @@ void profile_row_times(struct execution_row *r, const double *times, int64_t ran
 	r->hi_ns = seldom ? samples.sorted[samples.n - 1] : stats.hi;
 	samples_free(&samples);
 	free(all);
+}
+
+void profile_latency(struct execution *e, const double *ns, int64_t n)
+{
+	struct samples samples = { 0 };
+	samples_set(&samples, ns, n);
+	stats_compute(&samples, &e->stats);
+	e->stats.executions = 1;
+	e->p90_ns = samples_quantile(&samples, 0.9);
+	e->p99_ns = samples_quantile(&samples, 0.99);
+	samples_free(&samples);
 }
 
 const char *profile_dtype(const struct execution *e, enum execution_level level)

@@ -11,6 +11,7 @@
 
 #define PROFILE_KIND_LIST(_)                                                            \
 	_(ONNXRUNTIME, "onnxruntime", "profile of ONNX Runtime (JSON)")                   \
+	_(ONNXRUNTIME_MEMORY, "onnxruntime-memory", "memory of ONNX Runtime's nodes (CSV)")     \
 	_(TRTEXEC, "trtexec", "trtexec --exportProfile (JSON)")                           \
 	_(TRTEXEC_LAYERS, "trtexec-layers", "trtexec --exportLayerInfo (JSON)")           \
 	_(TRTEXEC_TIMES, "trtexec-times", "trtexec --exportTimes (JSON)")                 \

@@ -73,12 +73,6 @@ static char *clean(struct arena *a, const struct str *s)
 	return text_clean(a, (struct text){ s->n ? s->p : "", s->n });
 }
 
-static bool starts(struct text t, const char *with)
-{
-	size_t n = strlen(with);
-	return t.n >= n && memcmp(t.p, with, n) == 0;
-}
-
 /* Functions that run work on the device. */
 static bool computes(struct text function)
 {
@@ -87,7 +81,7 @@ static bool computes(struct text function)
 	static const char *const parts[] = { "Forward", "Backward", "Execute", "AddTensor", "OpTensor",
 		"ReduceTensor", "TransformTensor", "ScaleTensor", "TransformFilter" };
 	for (size_t i = 0; i < sizeof(not) / sizeof(not[0]); i++)
-		if (starts(function, not[i]))
+		if (text_begins(function, not[i]))
 			return false;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (memmem(function.p, function.n, parts[i], strlen(parts[i])))
@@ -101,7 +95,7 @@ static bool computes(struct text function)
 static void add_operation(struct str *out, struct text t)
 {
 	static const char begin[] = "CUDNN_BACKEND_OPERATION_", end[] = "_DESCRIPTOR";
-	if (!starts(t, begin) || t.n < sizeof(begin) + sizeof(end) - 2 ||
+	if (!text_begins(t, begin) || t.n < sizeof(begin) + sizeof(end) - 2 ||
 		memcmp(t.p + t.n - (sizeof(end) - 1), end, sizeof(end) - 1) != 0)
 		return;
 	if (out->n)
@@ -155,7 +149,7 @@ static void add_engine(struct cudnn *c, struct text text)
 		gather_graph(json_object_get(o, "operationGraph"), &g);
 		str_addf(&g.kernel, "eng%lld", (long long)id);
 		json_object_foreach ((json_t *)json_object_get(engine, "knobChoices"), knob, v) {
-			bool known = starts(text_of(knob), "CUDNN_KNOB_TYPE_");
+			bool known = text_begins(text_of(knob), "CUDNN_KNOB_TYPE_");
 			str_addf(&g.kernel, "%s%s=%lld", between, known ? knob + 16 : knob,
 				(long long)json_integer_value(v));
 			between = ",";
@@ -250,7 +244,7 @@ static void begin_block(struct cudnn *c, struct text t)
 		c->last_is_call = false;
 		c->failed++;
 	}
-	bool call = starts(name, "cudnn") && computes(text_of(c->function));
+	bool call = text_begins(name, "cudnn") && computes(text_of(c->function));
 	c->is_call = t.p[0] == 'I' && call;
 }
 
@@ -267,7 +261,7 @@ static void add_algorithm(struct str *out, struct text value)
 {
 	static const char word[] = "_ALGO_";
 	const char *at = memmem(value.p, value.n, word, sizeof(word) - 1);
-	size_t from = at ? (size_t)(at - value.p) + sizeof(word) - 1 : starts(value, "CUDNN_") ? 6 : 0;
+	size_t from = at ? (size_t)(at - value.p) + sizeof(word) - 1 : text_begins(value, "CUDNN_") ? 6 : 0;
 	for (size_t i = from; i < value.n; i++) {
 		char c = (char)tolower((unsigned char)value.p[i]);
 		str_add(out, &c, 1);
@@ -349,7 +343,7 @@ static void field(struct cudnn *c, struct text t)
 	if (depth == 1 && type) {
 		size_t n = name.n > 4 && memcmp(name.p + name.n - 4, "Desc", 4) == 0 ? name.n - 4 : name.n;
 		snprintf(c->owner, sizeof(c->owner), "%.*s", (int)n, name.p);
-		c->is_filter = starts(kind, "cudnnConvolutionDescriptor");
+		c->is_filter = text_begins(kind, "cudnnConvolutionDescriptor");
 		c->has_handle |= text_is(name, "handle") || text_is(name, "executionPlan");
 	}
 	if (depth == 1 && (text_is(name, "algo") || text_is(name, "algorithm")))

@@ -67,17 +67,6 @@ static int split(struct text t, struct text *field)
 	}
 }
 
-static double number(struct text t)
-{
-	char word[64], *end;
-	if (!t.n || t.n >= sizeof(word))
-		return NAN;
-	memcpy(word, t.p, t.n);
-	word[t.n] = '\0';
-	double value = strtod(word, &end);
-	return *end || !isfinite(value) || value < 0 ? NAN : value;
-}
-
 /* Returns the type of a tensor: "src_f32::blocked:abcd:f0", "src:f32:a:blocked:abcd::f0". */
 static struct text type_of(struct text tensors)
 {
@@ -118,7 +107,7 @@ static char *with_post_ops(struct arena *a, struct text primitive, struct text a
 
 static void exec_line(struct onednn *o, const struct text *f, int n, double at_ns)
 {
-	double ms = n >= LEAST ? number(f[n - 1]) : NAN;
+	double ms = n >= LEAST ? text_number(f[n - 1]) : NAN;
 	if (!profile_is_time(ms * NS_PER_MS)) {
 		o->broken++;
 		return;
@@ -168,8 +157,8 @@ static void info_line(struct onednn *o, const struct text *f, int n)
 /* Returns the time of a timestamp in ms; NaN if it is implausible. */
 static double clock_ns(struct text t)
 {
-	double ns = number(t) * NS_PER_MS;
-	return ns < 1e21 ? ns : NAN;
+	double ns = text_number(t) * NS_PER_MS;
+	return ns >= 0 && ns < 1e21 ? ns : NAN;
 }
 
 /* Finds the operation in the first fields: [version] [time] [component] operation. */

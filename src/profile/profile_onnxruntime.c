@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/lines.h"
 #include "profile/reader.h"
 #include "profile/scan.h"
 #include "profile/timeline.h"
@@ -417,6 +418,24 @@ static bool is_async(const struct execution_row *r)
 	return *r->provider && strcmp(r->provider, "CPUExecutionProvider");
 }
 
+/* Without events of nodes the runs are the latency, as of any other program; the first of several warms up.
+ */
+static void runs_alone(struct ort *o)
+{
+	struct execution *e = o->e;
+	int n = 0, from = o->t.run_count > 1;
+	double *ns = base_calloc((size_t)o->t.run_count, sizeof(double));
+	timeline_sort(&o->t);
+	if (from)
+		e->first_ns = o->t.runs[0].ns;
+	e->settings = arena_printf(o->a, "{\"runs\":%d,\"runs_left_out\":%d}", o->t.run_count - from, from);
+	for (int i = from; i < o->t.run_count; i++)
+		ns[n++] = o->t.runs[i].ns;
+	profile_latency(e, ns, n);
+	free(ns);
+	profile_add_gap(o->a, e, "no event of a node: only whole runs can be compared");
+}
+
 static void finish(struct ort *o, struct scan *s)
 {
 	struct execution *e = o->e;
@@ -432,6 +451,8 @@ static void finish(struct ort *o, struct scan *s)
 		: isnan(o->starting_ns)   ? NAN
 					  : o->loading_ns + o->starting_ns;
 	profile_add_gap(o->a, e, scan_gap(s, o->a, "event"));
+	if (whole_runs && !e->row_count)
+		runs_alone(o);
 	if (!whole_runs && e->row_count)
 		profile_add_gap(o->a, e, "no complete run: times are sums over all events");
 	else if (outside)
@@ -462,7 +483,7 @@ static int read_onnxruntime(struct arena *a, const char *path, const struct prof
 	}
 	if (got >= 0)
 		finish(&o, s);
-	if (got >= 0 && e->row_count == 0)
+	if (got >= 0 && e->row_count == 0 && isnan(e->stats.median))
 		got = error_set(err, "%s: no node ran in this profile%s%s; profile at least one run", path,
 			*e->gaps ? ": " : "", e->gaps);
 	scan_close(s);
@@ -480,3 +501,106 @@ static int read_onnxruntime(struct arena *a, const char *path, const struct prof
 const struct profile_reader profile_onnxruntime = {
 	.kind = PROFILE_ONNXRUNTIME, .is = is_onnxruntime, .read = read_onnxruntime, .packed = true
 };
+
+/* ---- memory of the nodes */
+
+/* What session.collect_node_memory_stats_to_file writes (onnxruntime/core/framework/resource_accountant.cc):
+ * the most of all runs, bytes. The name ends in "_" and a hash; its commas are not quoted. */
+#define MEMORY_BEGIN "#name,input_sizes,initializers_sizes,total_dynamic_sizes,total_temp_allocations"
+enum { INPUTS, INITIALIZERS, OUTPUTS, TEMPORARIES, SIZES };
+
+static bool is_memory(const struct profile_head *h)
+{
+	return h->n > sizeof(MEMORY_BEGIN) && !memcmp(h->bytes, MEMORY_BEGIN, sizeof(MEMORY_BEGIN) - 1);
+}
+
+/* Takes the sizes and the hash off the end of a line. Returns false for another line. */
+static bool memory_parse(struct text *line, double *size)
+{
+	for (int i = SIZES - 1; i >= 0; i--) {
+		const char *comma = line->n ? memrchr(line->p, ',', line->n) : NULL;
+		if (!comma)
+			return false;
+		size[i] = text_number((struct text){ comma + 1, line->n - (size_t)(comma + 1 - line->p) });
+		line->n = (size_t)(comma - line->p);
+		if (!(size[i] >= 0 && size[i] < 1e18))
+			return false;
+	}
+	while (line->n && line->p[line->n - 1] >= '0' && line->p[line->n - 1] <= '9')
+		line->n--;
+	line->n -= line->n && line->p[line->n - 1] == '_';
+	return line->n > 0;
+}
+
+/* Returns the only row of the name; NULL: none, or several, which the file does not tell apart. */
+static struct execution_row *row_of_node(struct arena *a, struct execution *e, struct hash *rows,
+	struct text name)
+{
+	int64_t row = hash_find(rows, text_of(text_clean(a, name)));
+	return row >= 0 ? &e->rows[row] : NULL;
+}
+
+static void memory_keep(struct arena *a, struct execution *e, double most)
+{
+	json_t *settings = *e->settings ? json_loads(e->settings, 0, NULL) : json_object();
+	if (!json_is_object(settings))
+		return;
+	json_object_set_new(settings, "temp_bytes", json_real(most));
+	char *text = json_dumps(settings, JSON_COMPACT);
+	e->settings = arena_strndup(a, text, strlen(text));
+	free(text);
+	json_decref(settings);
+}
+
+/* Sets the sizes of the rows: outputs, if the profile lacks them, and temporaries, which are added. */
+static int read_memory(struct arena *a, const char *path, const struct profile_options *options,
+	struct execution *e, struct error *err)
+{
+	struct text line;
+	struct hash rows = { 0 };
+	struct arena scratch = { 0 };
+	double size[SIZES], most = 0;
+	int got = -1, found = 0, other = 0;
+	struct lines *l = lines_open(path, options, err);
+	if (!l)
+		return -1;
+	for (int i = 0; i < e->row_count; i++) {
+		bool layer = e->rows[i].level == LEVEL_LAYER;
+		int64_t *at = layer ? hash_at(&rows, text_of(e->rows[i].name)) : NULL;
+		if (at)
+			*at = *at == -1 ? i : -2;
+	}
+	while ((got = lines_next(l, &line, err)) == 1) {
+		if (text_begins(line, "#") || !text_trim(line).n)
+			continue;
+		bool good = memory_parse(&line, size);
+		struct execution_row *r = good ? row_of_node(&scratch, e, &rows, line) : NULL;
+		arena_clear(&scratch);
+		other += !r;
+		found += r != NULL;
+		if (!r)
+			continue;
+		r->output_bytes = isnan(r->output_bytes) ? size[OUTPUTS] : r->output_bytes;
+		r->output_bytes += size[TEMPORARIES];
+		most = fmax(most, size[TEMPORARIES]);
+	}
+	if (found)
+		memory_keep(a, e, most);
+	if (other && found)
+		profile_add_gap(a, e, arena_printf(a, "the memory of %d node%s belongs to no row", other,
+						other == 1 ? "" : "s"));
+	if (lines_is_cut(l))
+		profile_add_gap(a, e, "the file of the memory is truncated");
+	if (got == 0 && !found)
+		got = error_set(err, "%s: has no node of the profile; give the files of one session", path);
+	lines_close(l);
+	hash_free(&rows);
+	arena_free(&scratch);
+	return got;
+}
+
+const struct profile_reader profile_onnxruntime_memory = { .kind = PROFILE_ONNXRUNTIME_MEMORY,
+	.is = is_memory,
+	.read = read_memory,
+	.packed = true,
+	.completes = 1u << PROFILE_ONNXRUNTIME };

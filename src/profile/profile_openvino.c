@@ -33,6 +33,7 @@ struct openvino {
 	} *times;             /* per row */
 	int times_capacity, row_capacity;
 	int requests;
+	bool averaged;        /* their average was read */
 	int64_t odd, dropped; /* nodes without a plausible time; beyond NODES_MOST */
 };
 
@@ -78,6 +79,18 @@ static int row_of(struct openvino *o, const struct node *node)
 	return (int)*at;
 }
 
+/* Forgets the rows and their times. */
+static void openvino_clear(struct openvino *o)
+{
+	for (int i = 0; i < o->e->row_count; i++) {
+		free(o->times[i].ns);
+		o->times[i] = (struct times){ 0 };
+	}
+	hash_free(&o->rows);
+	o->e->row_count = o->requests = 0;
+	o->odd = o->dropped = 0;
+}
+
 /* Adds a node that ran; the others are parts of fused nodes, or were removed. */
 static void add_node(struct openvino *o, const struct node *node)
 {
@@ -101,6 +114,17 @@ static void add_node(struct openvino *o, const struct node *node)
 	t->ns[t->n - 1] += node->ms * MS;
 }
 
+/* Returns true if a quoted field ends: at a quotation mark before a ';' or the end. Another mark is text. */
+static bool is_closed(const char *p, const char *end)
+{
+	for (; p < end; p++)
+		if (*p == '"' && (p + 1 == end || p[1] == ';'))
+			return true;
+		else if (*p == '"' && p[1] == '"')
+			p++;
+	return false;
+}
+
 /* Cuts a line into fields, which may be in quotation marks. Returns their number, at most FIELDS_MOST. */
 static int fields_of(struct arena *a, struct text line, struct text *fields)
 {
@@ -108,7 +132,7 @@ static int fields_of(struct arena *a, struct text line, struct text *fields)
 	const char *p = line.p, *end = p + line.n;
 	while (count < FIELDS_MOST) {
 		struct str field = { 0 };
-		bool quoted = p < end && *p == '"';
+		bool quoted = p < end && *p == '"' && is_closed(p + 1, end);
 		for (p += quoted; p < end && (quoted || *p != ';'); p++) {
 			if (quoted && *p == '"' && (p + 1 == end || p[1] != '"')) {
 				quoted = false;
@@ -126,14 +150,6 @@ static int fields_of(struct arena *a, struct text line, struct text *fields)
 	return count;
 }
 
-static double number_of(struct text t)
-{
-	char text[32], *end;
-	snprintf(text, sizeof(text), "%.*s", (int)(t.n < 31 ? t.n : 31), t.p);
-	double value = strtod(text, &end);
-	return end > text && !*end ? value : NAN;
-}
-
 static int read_csv(struct openvino *o, const char *path, const struct profile_options *options,
 	struct error *err)
 {
@@ -149,7 +165,9 @@ static int read_csv(struct openvino *o, const char *path, const struct profile_o
 		if (n > 4 && text_is(f[0], "layerName"))
 			o->requests++;
 		else if (n > 4 && f[1].n)
-			add_node(o, &(struct node){ f[0], f[1], f[2], f[3], number_of(f[4]) });
+			add_node(o, &(struct node){ f[0], f[1], f[2], f[3], text_number(f[4]) });
+		else if (n <= 4 && text_trim(line).n)
+			o->odd++;
 		arena_free(&scratch);
 	}
 	if (lines_is_cut(l))
@@ -158,9 +176,20 @@ static int read_csv(struct openvino *o, const char *path, const struct profile_o
 	return got;
 }
 
-static void add_request(struct openvino *o, const json_t *request)
+/* A file with the counters of each request may have their average, too: that is no further request. */
+static void add_request(void *user, struct text key, const json_t *request)
 {
+	struct openvino *o = user;
 	const json_t *nodes = json_object_get(request, "nodes");
+	bool average = text_is(key, "avg_performance");
+	if (!average && !text_is(key, "detailed_performance"))
+		return;
+	if (o->averaged != average && o->requests) {
+		if (average)
+			return;
+		openvino_clear(o);
+	}
+	o->averaged = average;
 	o->requests += json_array_size(nodes) > 0;
 	for (size_t i = 0; i < json_array_size(nodes); i++) {
 		const json_t *v = json_array_get(nodes, i);
@@ -169,25 +198,6 @@ static void add_request(struct openvino *o, const json_t *request)
 			text_of(json_string_at(v, "exec_type", "")),
 			json_number_or_nan(json_object_get(v, "real_time")) });
 	}
-}
-
-static int read_json(struct openvino *o, const char *path, const struct profile_options *options,
-	struct error *err)
-{
-	struct scan_item item;
-	struct scan *s = scan_open(path, options, err);
-	int got = -1;
-	if (!s)
-		return -1;
-	while ((got = scan_next(s, &item, err)) == 1) {
-		json_t *v = scan_parse(s, item.value);
-		if (text_is(item.key, "detailed_performance") || text_is(item.key, "avg_performance"))
-			add_request(o, v);
-		json_decref(v);
-	}
-	profile_add_gap(o->a, o->e, scan_gap(s, o->a, "member"));
-	scan_close(s);
-	return got;
 }
 
 static void finish(struct openvino *o)
@@ -215,14 +225,14 @@ static int read_openvino(struct arena *a, const char *path, const struct profile
 	int got = read_csv(&o, path, options, err);
 	if (got == 0 && !o.requests) {
 		e->gaps = "";
-		got = read_json(&o, path, options, err);
+		got = scan_each(a, path, options, e, "member", add_request, &o, err);
 	}
 	if (got == 0 && o.requests)
 		finish(&o);
 	if (got == 0 && e->row_count == 0)
 		got = error_set(err, "%s: no node was executed%s%s; run benchmark_app -report_type "
 			"detailed_counters again", path, *e->gaps ? ": " : "", e->gaps);
-	for (int i = 0; i < e->row_count && o.times; i++)
+	for (int i = 0; i < e->row_count; i++)
 		free(o.times[i].ns);
 	free(o.times);
 	hash_free(&o.rows);

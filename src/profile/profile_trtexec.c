@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "profile/reader.h"
 #include "profile/scan.h"
+#include "profile/trtexec.h"
 
 #define MS 1e6
 
@@ -36,45 +35,48 @@ static struct text layer_name(const char *name)
 	return (struct text){ name, marked ? (size_t)(at - name) : strlen(name) };
 }
 
+struct records {
+	struct arena *a;
+	struct execution *e;
+	int capacity;
+	double count; /* runs; NaN unknown */
+};
+
 /* {"name", "timeMs", "averageMs", "medianMs", "percentage"}; older versions have no median. timeMs is the sum
  * over `count` runs (samples/common/sampleReporting.cpp). */
-static void add_layer(struct arena *a, struct execution *e, int *capacity, const json_t *v, double count)
+static void add_layer(struct records *l, const json_t *v)
 {
-	struct execution_row *r = execution_add(a, e, capacity);
+	struct execution_row *r = execution_add(l->a, l->e, &l->capacity);
 	double median = json_number_or_nan(json_object_get(v, "medianMs"));
 	double mean = json_number_or_nan(json_object_get(v, "averageMs"));
 	double all = json_number_or_nan(json_object_get(v, "timeMs"));
 	struct text name = layer_name(json_string_at(v, "name", ""));
-	double ms = !isnan(median) ? median : !isnan(mean) ? mean : all / count;
+	double ms = !isnan(median) ? median : !isnan(mean) ? mean : all / l->count;
 	r->level = LEVEL_LAYER;
-	r->name = arena_strndup(a, name.p, name.n);
+	r->name = arena_strndup(l->a, name.p, name.n);
 	r->provider = "TensorRT";
 	r->ns = profile_is_time(ms * MS) ? ms * MS : NAN;
 	r->calls = 1;
 }
 
+static void add_record(void *user, struct text key, const json_t *v)
+{
+	struct records *l = user;
+	(void)key;
+	if (json_object_get(v, "name"))
+		add_layer(l, v);
+	else if (json_object_get(v, "count"))
+		l->count = json_number_or_nan(json_object_get(v, "count"));
+}
+
 static int read_profile(struct arena *a, const char *path, const struct profile_options *options,
 	struct execution *e, struct error *err)
 {
-	struct scan_item item;
-	struct scan *s = scan_open(path, options, err);
-	int got = -1, capacity = 0;
-	double count = NAN;
-	if (!s)
-		return -1;
-	while ((got = scan_next(s, &item, err)) == 1) {
-		json_t *v = scan_parse(s, item.value);
-		if (json_object_get(v, "name"))
-			add_layer(a, e, &capacity, v, count);
-		else if (json_object_get(v, "count"))
-			count = json_number_or_nan(json_object_get(v, "count"));
-		json_decref(v);
-	}
+	struct records l = { .a = a, .e = e, .count = NAN };
+	int got = scan_each(a, path, options, e, "record", add_record, &l, err);
 	e->framework = "tensorrt";
-	if (count > 0 && count < 1e15)
-		e->settings = arena_printf(a, "{\"runs\":%.0f}", count);
-	profile_add_gap(a, e, scan_gap(s, a, "record"));
-	scan_close(s);
+	if (l.count > 0 && l.count < 1e15)
+		e->settings = arena_printf(a, "{\"runs\":%.0f}", l.count);
 	if (got == 0 && e->row_count == 0)
 		got = error_set(err, "%s: has no layer%s%s; run trtexec --exportProfile again", path,
 			*e->gaps ? ": " : "", e->gaps);
@@ -167,67 +169,65 @@ static void complete(struct arena *a, struct execution_row *r, const json_t *v)
 		r->nodes = nodes_of(a, json_string_at(v, "Metadata", ""));
 }
 
-/* Rows by name. Names can repeat: rows with one name form a list in order. */
-struct names {
-	struct hash first; /* name -> row */
-	int *next;         /* per row: the next of the same name, or -1 */
-};
-
-static struct names names_index(const struct execution *e)
+void layer_information_begin(struct layer_information *i, struct arena *a, struct execution *e)
 {
-	struct names n = { .next = base_calloc((size_t)e->row_count + 1, sizeof(int)) };
-	for (int i = e->row_count - 1; i >= 0; i--) {
-		int64_t *at = hash_at(&n.first, text_of(e->rows[i].name));
-		n.next[i] = (int)*at;
-		*at = i;
+	*i = (struct layer_information){ .arena = a, .e = e };
+	i->next = base_calloc((size_t)e->row_count + 1, sizeof(int));
+	for (int row = e->row_count - 1; row >= 0; row--) {
+		int64_t *at = hash_at(&i->first, text_of(e->rows[row].name));
+		i->next[row] = (int)*at;
+		*at = row;
 	}
-	return n;
 }
 
-/* Returns true if the layer is in the profile. A layer with a repeated name takes the next row of that name.
- */
-static bool add_information(struct arena *a, struct execution *e, struct names *n, const json_t *v)
+void layer_information_add(struct layer_information *i, const json_t *layer)
 {
-	const char *text = json_is_string(v) ? json_string_value(v) : json_string_at(v, "Name", "");
+	const char *text =
+		json_is_string(layer) ? json_string_value(layer) : json_string_at(layer, "Name", "");
 	struct text name = layer_name(text);
-	int64_t row = hash_find(&n->first, name);
+	int64_t row = hash_find(&i->first, name);
+	i->objects += json_is_object(layer);
 	if (row < 0)
-		return false;
-	if (json_is_object(v))
-		complete(a, &e->rows[row], v);
-	if (n->next[row] >= 0)
-		*hash_at(&n->first, name) = n->next[row];
-	return true;
+		return;
+	i->found++;
+	if (json_is_object(layer))
+		complete(i->arena, &i->e->rows[row], layer);
+	if (i->next[row] >= 0)
+		*hash_at(&i->first, name) = i->next[row];
+}
+
+static const char only_names[] =
+	"the layer information has only names; build with --profilingVerbosity=detailed";
+
+int layer_information_end(struct layer_information *i)
+{
+	struct execution *e = i->e;
+	e->dtype = profile_dtype(e, LEVEL_LAYER);
+	for (int row = 0; row < e->row_count && !*e->math; row++)
+		if (strstr(e->rows[row].kernel, "tf32"))
+			e->math = "tf32";
+	if (i->found && !i->objects)
+		profile_add_gap(i->arena, e, only_names);
+	else if (i->found && !strcmp(e->gaps, only_names)) /* of a list before this one */
+		e->gaps = "";
+	free(i->next);
+	hash_free(&i->first);
+	return i->found;
+}
+
+static void add_layers(void *user, struct text key, const json_t *v)
+{
+	if (v && text_is(key, "Layers"))
+		layer_information_add(user, v);
 }
 
 static int read_layers(struct arena *a, const char *path, const struct profile_options *options,
 	struct execution *e, struct error *err)
 {
-	struct scan_item item;
-	struct scan *s = scan_open(path, options, err);
-	struct names names;
-	int got = -1, objects = 0, found = 0;
-	if (!s)
-		return -1;
-	names = names_index(e);
-	while ((got = scan_next(s, &item, err)) == 1) {
-		json_t *v = text_is(item.key, "Layers") ? scan_parse(s, item.value) : NULL;
-		objects += json_is_object(v);
-		found += v && add_information(a, e, &names, v);
-		json_decref(v);
-	}
-	e->dtype = profile_dtype(e, LEVEL_LAYER);
-	for (int i = 0; i < e->row_count && !*e->math; i++)
-		if (strstr(e->rows[i].kernel, "tf32"))
-			e->math = "tf32";
-	profile_add_gap(a, e, scan_gap(s, a, "layer"));
-	if (found && !objects)
-		profile_add_gap(a, e,
-			"the layer information has only names; build with --profilingVerbosity=detailed");
-	free(names.next);
-	hash_free(&names.first);
-	scan_close(s);
-	if (got == 0 && !found)
+	struct layer_information i;
+	layer_information_begin(&i, a, e);
+	int got = scan_each(a, path, options, e, "layer", add_layers, &i, err);
+	if (!layer_information_end(&i) && got == 0)
 		got = error_set(err,
 			"%s: has no layer of the profile%s%s; give the files of one run of trtexec", path,
 			*e->gaps ? ": " : "", e->gaps);

@@ -29,8 +29,10 @@ struct times {
 	int64_t n, capacity;
 };
 
-static void add_run(struct times *parts, const json_t *v)
+static void add_run(void *user, struct text key, const json_t *v)
 {
+	struct times *parts = user;
+	(void)key;
 	for (int i = 0; i < PART_COUNT; i++) {
 		struct times *t = &parts[i];
 		double ms = json_number_or_nan(json_object_get(v, times_keys[i]));
@@ -45,34 +47,20 @@ static void set_times(struct execution *e, const struct times *parts)
 {
 	double *const copies[] = { NULL, &e->copy_in_ns, &e->copy_out_ns };
 	struct samples samples = { 0 };
-	for (int i = PART_COUNT - 1; i >= 0; i--) {
+	for (int i = H2D; i < PART_COUNT; i++) {
 		samples_set(&samples, parts[i].ns, parts[i].n);
-		if (i != COMPUTE)
-			*copies[i] = samples_quantile(&samples, 0.5);
+		*copies[i] = samples_quantile(&samples, 0.5);
 	}
-	stats_compute(&samples, &e->stats);
-	e->stats.executions = 1;
-	e->p90_ns = samples_quantile(&samples, 0.9);
-	e->p99_ns = samples_quantile(&samples, 0.99);
 	samples_free(&samples);
+	profile_latency(e, parts[COMPUTE].ns, parts[COMPUTE].n);
 }
 
 static int read_times(struct arena *a, const char *path, const struct profile_options *options,
 	struct execution *e, struct error *err)
 {
 	struct times parts[PART_COUNT] = { { 0 } };
-	struct scan_item item;
-	struct scan *s = scan_open(path, options, err);
-	int got = -1;
-	if (!s)
-		return -1;
-	while ((got = scan_next(s, &item, err)) == 1) {
-		json_t *v = scan_parse(s, item.value);
-		add_run(parts, v);
-		json_decref(v);
-	}
+	int got = scan_each(a, path, options, e, "run", add_run, parts, err);
 	e->framework = "tensorrt";
-	profile_add_gap(a, e, scan_gap(s, a, "run"));
 	if (got == 0 && parts[COMPUTE].n == 0)
 		got = error_set(err, "%s: has no run%s%s; run trtexec --exportTimes again", path,
 			*e->gaps ? ": " : "", e->gaps);
@@ -80,7 +68,6 @@ static int read_times(struct arena *a, const char *path, const struct profile_op
 		set_times(e, parts);
 	for (int i = 0; i < PART_COUNT; i++)
 		free(parts[i].ns);
-	scan_close(s);
 	return got;
 }
 
@@ -108,26 +95,26 @@ static void set_summary(struct execution *e, const json_t *v)
 	e->copy_out_ns = summary_ns(v, D2H, MEDIAN);
 }
 
+struct summary {
+	struct arena *a;
+	struct execution *e;
+};
+
+static void add_part(void *user, struct text key, const json_t *v)
+{
+	const struct summary *s = user;
+	const char *device = json_string_at(v, "Selected Device", "");
+	if (text_is(key, "performance_summary"))
+		set_summary(s->e, v);
+	else if (text_is(key, "device_information") && *device)
+		s->e->device = arena_printf(s->a, "%s", device);
+}
+
 static int read_summary(struct arena *a, const char *path, const struct profile_options *options,
 	struct execution *e, struct error *err)
 {
-	struct scan_item item;
-	struct scan *s = scan_open(path, options, err);
-	int got = -1;
-	if (!s)
-		return -1;
-	while ((got = scan_next(s, &item, err)) == 1) {
-		json_t *v = scan_parse(s, item.value);
-		const char *device = json_string_at(v, "Selected Device", "");
-		if (text_is(item.key, "performance_summary"))
-			set_summary(e, v);
-		else if (text_is(item.key, "device_information") && *device)
-			e->device = arena_printf(a, "%s", device);
-		json_decref(v);
-	}
+	int got = scan_each(a, path, options, e, "part", add_part, &(struct summary){ a, e }, err);
 	e->framework = "tensorrt";
-	profile_add_gap(a, e, scan_gap(s, a, "part"));
-	scan_close(s);
 	if (got == 0 && isnan(e->stats.median))
 		got = error_set(err, "%s: has no \"GPU Compute Time\"%s%s; make it again with TREx", path,
 			*e->gaps ? ": " : "", e->gaps);

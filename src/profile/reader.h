@@ -34,7 +34,8 @@ struct profile_reader {
 	bool packed;        /* may be compressed with gzip */
 };
 
-extern const struct profile_reader profile_kineto, profile_onnx, profile_onnxruntime, profile_trtexec,
+extern const struct profile_reader profile_kineto, profile_onnx, profile_onnxruntime,
+	profile_onnxruntime_memory, profile_trtexec,
 	profile_trtexec_layers, profile_trtexec_log, profile_trtexec_summary,
 	profile_trtexec_times;
 extern const struct profile_reader profile_nsys, profile_openvino, profile_onednn, profile_cudnn,
@@ -46,6 +47,8 @@ bool profile_is_time(double ns);
  * runs and its 95% interval, the range for fewer than 6 runs, no interval for one run. If it ran in at most
  * half of the runs, ns is the mean, and the interval begins at 0. */
 void profile_row_times(struct execution_row *r, const double *times, int64_t ran, int64_t runs);
+/* Sets the latency of e, its stats and percentiles, from n runs. */
+void profile_latency(struct execution *e, const double *ns, int64_t n);
 /* Returns the type with at least 90% of the time of the level's rows with a known type; else "mixed"; "" if
  * no type is known. */
 const char *profile_dtype(const struct execution *e, enum execution_level level);

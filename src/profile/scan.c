@@ -2,6 +2,8 @@
 
 #include "profile/scan.h"
 
+#include "profile/reader.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -338,6 +340,25 @@ json_t *scan_parse(struct scan *s, struct text value)
 	else if (!is_plain(value))
 		json_clean(tree, NULL);
 	return tree;
+}
+
+int scan_each(struct arena *a, const char *path, const struct profile_options *options, struct execution *e,
+	const char *unit, void (*take)(void *user, struct text key, const json_t *value), void *user,
+	struct error *err)
+{
+	struct scan_item item;
+	struct scan *s = scan_open(path, options, err);
+	int got = -1;
+	if (!s)
+		return -1;
+	while ((got = scan_next(s, &item, err)) == 1) {
+		json_t *value = scan_parse(s, item.value);
+		take(user, item.key, value);
+		json_decref(value);
+	}
+	profile_add_gap(a, e, scan_gap(s, a, unit));
+	scan_close(s);
+	return got;
 }
 
 void scan_reject(struct scan *s)

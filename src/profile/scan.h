@@ -24,6 +24,12 @@ void scan_close(struct scan *s);
 /* Returns 1 with an item; 0 without further items (scan_gap tells if the file is complete); -1 with an error.
  */
 int scan_next(struct scan *s, struct scan_item *item, struct error *err);
+/* Reads all items of a file: hands over each one's key and its value (NULL if it is not valid JSON), which is
+ * freed afterwards, and adds what is missing in the file to e->gaps (scan_gap). Returns 0; -1 with an error.
+ */
+int scan_each(struct arena *a, const char *path, const struct profile_options *options, struct execution *e,
+	const char *unit, void (*take)(void *user, struct text key, const json_t *value), void *user,
+	struct error *err);
 /* Parses JSON text, also with control characters in strings, which some programs do not escape (TensorRT
  * 8.6): they become '?'. The caller owns the value; NULL if it is not valid. */
 json_t *scan_json(struct text value);

@@ -8,14 +8,9 @@
 
 #include "plan/plan.h"
 #include "problem/kernel.h"
+#include "profile/lines.h"
 
 /* ---- words */
-
-static bool starts(struct text t, const char *word)
-{
-	size_t n = strlen(word);
-	return t.n >= n && memcmp(t.p, word, n) == 0;
-}
 
 static bool is_word(char c)
 {
@@ -30,9 +25,9 @@ static int mode_of(struct text modes, const char *prefix, const char *const *nam
 		while (at + n < modes.n && is_word(modes.p[at + n]))
 			n++;
 		struct text word = { modes.p + at, n };
-		if (starts(word, "CUDNN_"))
+		if (text_begins(word, "CUDNN_"))
 			word = (struct text){ word.p + 6, word.n - 6 };
-		if (starts(word, prefix))
+		if (text_begins(word, prefix))
 			for (int i = 0; i < count; i++)
 				if (text_is((struct text){ word.p + strlen(prefix), word.n - strlen(prefix) },
 					    names[i]))
@@ -470,7 +465,7 @@ const char *scope_map(struct arena *a, const struct scope_benchmark *b, struct r
  * between it and `tail`, which is what follows. */
 static bool api_is(struct text t, const char *word, struct text *tail)
 {
-	if (!starts(t, word))
+	if (!text_begins(t, word))
 		return false;
 	size_t at = strlen(word), digits = 0;
 	while (at + 1 + digits < t.n && t.p[at] == '_' && t.p[at + 1 + digits] >= '0' &&
@@ -485,7 +480,7 @@ bool scope_name(struct text name, struct scope_benchmark *b, struct text *argume
 {
 	const char *slash = memchr(name.p, '/', name.n);
 	struct text head = { name.p, slash ? (size_t)(slash - name.p) : name.n }, tail;
-	if (!starts(head, "LAYER_CU"))
+	if (!text_begins(head, "LAYER_CU"))
 		return false;
 	*arguments = slash ? (struct text){ slash + 1, name.n - head.n - 1 } : (struct text){ "", 0 };
 	head = (struct text){ head.p + strlen("LAYER_"), head.n - strlen("LAYER_") };

@@ -15,6 +15,7 @@
 /* A packed file of many blanks would be read for hours. Traces pack to a tenth, logs of one line to a
  * hundredth. */
 #define PACKED_MOST 250
+#define WIDE_BYTES 16 /* that tell whether a file is UTF-16 */
 #define PACKED_FREE (INT64_C(256) << 20) /* bytes without that limit */
 
 struct stream {
@@ -99,8 +100,19 @@ static int64_t read_raw(struct stream *s, void *bytes, size_t n, struct error *e
 	return got;
 }
 
-/* Takes the byte order mark off the first bytes of the file. Windows PowerShell writes the output of a
- * program as UTF-16. Returns how many bytes remain. */
+/* Returns true if each pair of the first bytes is an ASCII character of UTF-16, its zero at this place. */
+static bool is_wide(const unsigned char *bytes, size_t n, size_t zero)
+{
+	n = n < WIDE_BYTES ? n & ~(size_t)1 : WIDE_BYTES;
+	for (size_t i = 0; i < n; i += 2)
+		if (bytes[i + zero] || !bytes[i + 1 - zero] || bytes[i + 1 - zero] >= 0x7f)
+			return false;
+	return n >= 4;
+}
+
+/* Finds the encoding of the text by its byte order mark, which it takes off the first bytes of the file, or
+ * by ASCII characters of 16 bits. Windows PowerShell writes the output of a program as UTF-16. Returns how
+ * many bytes remain. */
 static size_t begin(struct stream *s, unsigned char *bytes, size_t n)
 {
 	size_t mark = 0;
@@ -110,6 +122,8 @@ static size_t begin(struct stream *s, unsigned char *bytes, size_t n)
 		s->text = UTF16_LE, mark = 2;
 	else if (n >= 2 && bytes[0] == 0xfe && bytes[1] == 0xff)
 		s->text = UTF16_BE, mark = 2;
+	else
+		s->text = is_wide(bytes, n, 1) ? UTF16_LE : is_wide(bytes, n, 0) ? UTF16_BE : BYTES;
 	memmove(bytes, bytes + mark, n - mark);
 	s->begun = true;
 	return n - mark;

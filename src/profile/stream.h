@@ -1,5 +1,5 @@
-/* Reads the bytes of a file in order, decompressed if it is gzip data, UTF-16 with a byte order mark as
- * UTF-8, UTF-8 without its mark. The only user of zlib in the room. */
+/* Reads the bytes of a file in order, decompressed if it is gzip data, UTF-16 as UTF-8, without a byte order
+ * mark. The only user of zlib in the room. */
 #ifndef PROFILE_STREAM_H
 #define PROFILE_STREAM_H
 

@@ -213,12 +213,13 @@ static void kernels(void)
 	is_str(e->gaps, "", "complete");
 }
 
-/* Writes ASCII text as UTF-16, with a mark and, before its end, the bytes `more`. */
+/* Writes ASCII text as UTF-16, with a mark (unless the name begins with "bare") and, before its end, the
+ * bytes `more`. */
 static const char *file_of_utf16(const char *name, const char *text, bool big, const char *more, size_t n)
 {
 	struct str s = { 0 };
 	size_t end = strlen(text) - 1;
-	str_add(&s, big ? "\xfe\xff" : "\xff\xfe", 2);
+	str_add(&s, big ? "\xfe\xff" : "\xff\xfe", strncmp(name, "bare", 4) ? 2 : 0);
 	for (size_t i = 0; i <= end; i++) {
 		char pair[2] = { big ? '\0' : text[i], big ? text[i] : '\0' };
 		str_add(&s, i == end ? more : "", i == end ? n : 0);
@@ -235,10 +236,12 @@ static void encodings(void)
 	const char *marked = arena_printf(&profiles, "\xef\xbb\xbf%s", four_runs);
 	const char *const paths[] = { file_of_text("mark.json", marked), file_of_gzip("mark.gz", marked),
 		file_of_utf16("le.json", four_runs, false, "", 0),
-		file_of_utf16("be.json", four_runs, true, "", 0) };
+		file_of_utf16("be.json", four_runs, true, "", 0),
+		file_of_utf16("bare_le.json", four_runs, false, "", 0),
+		file_of_utf16("bare_be.json", four_runs, true, "", 0) };
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		struct execution *e = read_files(paths[i], NULL, NULL);
-		ok(e && execution_sum_ns(e, LEVEL_LAYER) == 29e3, "with a byte order mark, %zu", i);
+		ok(e && execution_sum_ns(e, LEVEL_LAYER) == 29e3, "with a byte order mark or UTF-16, %zu", i);
 	}
 	struct execution *e = read_files(file_of_utf16("odd.json",
 		"[{\"count\": 1}, {\"timeMs\": 1, \"name\": \"ab\"}]", false, "", 0), NULL, NULL);
@@ -250,6 +253,46 @@ static void encodings(void)
 		sizeof(wide) - 1), NULL, NULL);
 	is_str(e && e->row_count ? e->rows[0].kernel : "", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80?",
 		"characters of two, three and four bytes");
+}
+
+/* Whole runs without their nodes: the latency. */
+static void runs_alone(void)
+{
+	struct execution *e = read_files(file_of_text("alone.json", "[\n" SESSION("model_run", 4000, 90)
+		SESSION("model_run", 1000, 900) SESSION("model_run", 3000, 70)
+		SESSION("model_run", 2000, 80)), NULL, NULL);
+	ok(e && e->row_count == 0 && e->stats.median == 80e3 && e->stats.n == 3 && e->first_ns == 900e3,
+		"runs alone: their latency, the first apart");
+	is_str(e ? e->settings : "", "{\"runs\":3,\"runs_left_out\":1}", "runs alone: settings");
+	ok(e && strstr(e->gaps, "no event of a node: only whole runs can be compared"), "runs alone: said");
+	e = read_files(file_of_text("one.json", "[" SESSION("model_run", 1000, 900)), NULL, NULL);
+	ok(e && e->stats.median == 900e3 && isnan(e->first_ns), "a single run");
+	ok(is_refused(file_of_text("none.json", "[" SESSION("model_loading_uri", 1, 100)), "no node ran"),
+		"neither runs nor nodes");
+}
+
+#define SIZES "#name,input_sizes,initializers_sizes,total_dynamic_sizes,total_temp_allocations\n"
+
+/* What session.collect_node_memory_stats_to_file writes, beside the profile of the session. */
+static void memory(void)
+{
+	const char *runs = file_of_text("runs.json", four_runs);
+	const char *sizes = file_of_text("sizes.csv", SIZES "c_18446744073709551615,64,12,512,1000\r\n"
+		"r_12,64,0,256,24\nfused, of a_b_7,1,1,1,1\nr,1,2\n");
+	struct execution *e = read_files(sizes, runs, NULL);
+	ok(e && row_named(e, "c")->output_bytes == 5096 && row_named(e, "r")->output_bytes == 280,
+		"memory: outputs of the profile, else of the file, and temporaries");
+	ok(e && strstr(e->settings, "\"temp_bytes\":1000.0") && strstr(e->settings, "\"runs\":3"),
+		"memory: the most temporaries: %s", e ? e->settings : "");
+	ok(e && strstr(e->gaps, "; the memory of 2 nodes belongs to no row"),
+		"memory: other nodes are counted");
+	ok(is_refused(sizes, "also give the profile"), "memory without a profile");
+	e = read_files(runs, file_of_text("other.csv", SIZES "x_1,1,1,1,1\n"), NULL);
+	ok(!e && strstr(err.text, "other.csv: has no node of the profile"), "memory of another session");
+	e = read_files(runs, file_of_text("bad.csv", SIZES "c_1,1,1,1,-1\nc_1,1,1,1,1e99\nr_1,1,1,1,1\ncut_"),
+		NULL);
+	ok(e && row_named(e, "c")->output_bytes == 4096 && strstr(e->gaps, "2 nodes") &&
+			strstr(e->gaps, "memory is truncated"), "memory: bad sizes, a cut file");
 }
 
 /* Whatever is cut off: whole runs count, and gaps says so. */
@@ -396,6 +439,8 @@ int main(void)
 	one_run();
 	kernels();
 	encodings();
+	runs_alone();
+	memory();
 	truncated();
 	optimized();
 	without_names();

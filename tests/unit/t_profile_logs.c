@@ -301,6 +301,19 @@ static void openvino(void)
 	ok(e && e->row_count == 1 && e->rows[0].ns == 250e3 && !*e->gaps, "openvino: JSON of the average");
 	ok(is_refused(file_of_text("none.csv", COUNTERS "x;NOT_RUN;Parameter;unknown_f32;0.0;0.0\n"),
 		"no node was executed"), "openvino: nothing ran");
+	e = read_files(file_of_text("open.csv", COUNTERS "\"open;EXECUTED;Relu;jit_f32;1;1\n"
+		"\"a;b\";EXECUTED;Relu;jit_f32;1;1\n\"x;EXECUTED\n"), NULL, NULL);
+	ok(e && e->row_count == 2 && row_named(e, "\"open")->ns == 1e6 && row_named(e, "a;b")->ns == 1e6 &&
+			!strcmp(e->gaps, "1 node without a time"),
+		"openvino: an unclosed quotation mark is text");
+	for (int first = 0; first < 2; first++) {
+		static const char detailed[] = "\"detailed_performance\": [" JSON_NODES(0.25) ", "
+			JSON_NODES(0.75) "]", average[] = "\"avg_performance\": " JSON_NODES(9);
+		e = read_files(file_of_text("both.json", arena_printf(&profiles, "{%s, %s}",
+			first ? average : detailed, first ? detailed : average)), NULL, NULL);
+		ok(e && e->row_count == 1 && e->rows[0].ns == 500e3 && !strcmp(e->settings, "{\"runs\":2}"),
+			"openvino: of both kinds of counters those of the requests, %d", first);
+	}
 	e = read_files(file_of_text("cut.csv", COUNTERS "a;EXECUTED;Relu;jit_f32;1;1\nb;EXEC"), NULL, NULL);
 	ok(e && e->row_count == 1 && strstr(e->gaps, "truncated after 2 lines"), "openvino: truncated");
 }

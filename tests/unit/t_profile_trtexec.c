@@ -167,6 +167,94 @@ static void log_of_trtexec(void)
 		"has neither layers nor a latency"), "nothing to compare");
 }
 
+#define TABLE(i)                                                                             \
+	i "=== Profile (20 iterations ) ===\n"                                              \
+	i "   Time(ms)     Avg.(ms)   Median(ms)   Time(%)   Layer\n"                       \
+	i "      10.00       0.5000       0.4000      50.0   /conv/Conv + /act/Relu\n"        \
+	i "      10.00       0.5000       0.6000      50.0   Reformat [I] to fc\n"            \
+	i "      20.00       1.0000       1.0000     100.0   Total\n"
+
+/* What gathers, colours and cuts the lines of a log. */
+static void dressed_logs(void)
+{
+	static const char *const logs[] = {
+		TABLE(""), TABLE("[I] "), TABLE(I), TABLE("bench-1  | " I),
+		TABLE("2026-07-05T10:00:00.5Z " I),
+		TABLE("Jul  5 10:00:00 host trtexec[12]: [I] "), TABLE("\033[32m" I "\033[0m"),
+		TABLE("\033[0;1m[07/05/2026-10:00:00]\033[m [I] \033[K"),
+		TABLE("[07/05/2026-10:00:00] [I] [TRT] "),
+	};
+	for (size_t i = 0; i < 2 * sizeof(logs) / sizeof(logs[0]); i++) {
+		struct str s = { 0 };
+		str_puts(&s, "&&&& RUNNING TensorRT.trtexec\n");
+		for (const char *p = logs[i / 2]; *p; p++)
+			str_addf(&s, "%s%c", i % 2 && *p == '\n' ? "\r" : "", *p);
+		struct execution *e = read_files(file_of_text("dressed.log", s.p), NULL, NULL);
+		ok(e && e->row_count == 2 && row_named(e, "/conv/Conv + /act/Relu")->ns == 400e3 &&
+				row_named(e, "Reformat [I] to fc")->ns == 600e3 && !*e->gaps,
+			"log %zu: the layers", i);
+		str_free(&s);
+	}
+}
+
+#define IN_TEXT(name, format)                                                                                \
+	"{ Name: " name ", Location: Device, Dimensions: [1,3,8,8], Format/Datatype: " format " }"
+
+/* Lists of layers in the log: of --dumpLayerInfo, of --verbose before 8.4, of names alone. */
+static void layers_in_log(void)
+{
+	struct execution *e = read_files(file_of_text("dumped.log",
+		"&&&& RUNNING TensorRT.trtexec [TensorRT v100300]\n" I "Layer Information:\n" I "Layers:\n"
+		"Name: old, LayerType: Old, Inputs: [], Outputs: []\n" I "Layer Information:\n" I "Layers:\n"
+		"Name: Reformat [I] to fc, LayerType: Reformat, Inputs: [ "
+		IN_TEXT("(Unnamed Layer* 3) [Shuffle]_output", "Half") "], Outputs: [ " IN_TEXT("r", "Half")
+		"], ParameterType: Reformat, Origin: REFORMAT, TacticValue: 0x00000000000003e8, StreamId: 0, "
+		"Metadata: [ONNX Layer: fc]\n"
+		"Name: /conv/Conv + /act/Relu, LayerType: CaskConvolution, Inputs: [ " IN_TEXT("x",
+		"Row major linear FP32") "], Outputs: [ " IN_TEXT("y", "Half") ", " IN_TEXT("z", "Half")
+		"], ParameterType: Convolution, Kernel: [3,3], Weights: {\"Type\": \"Half\", \"Count\": "
+		"864}, TacticName: sm80_xmma_fprop_tf32f32, TacticValue: 0x280b0ad3c23d8442, StreamId: 0, "
+		"Metadata: "
+		"[ONNX Layer: /conv/Conv][ONNX Layer: /act/Relu]\n\nBindings:\nx\ny\n" TABLE(I)), NULL, NULL);
+	const struct execution_row *c = row_named(e, "/conv/Conv + /act/Relu");
+	const struct execution_row *r = row_named(e, "Reformat [I] to fc");
+	is_str(c->op, "CaskConvolution", "layers in the log: type");
+	is_str(c->kernel, "sm80_xmma_fprop_tf32f32", "kernel");
+	is_str(c->nodes, "/conv/Conv\n/act/Relu", "nodes of the model");
+	is_str(c->inputs, "x", "inputs");
+	is_str(c->outputs, "y\nz", "outputs");
+	is_str(c->shapes, "[1,3,8,8] Row major linear FP32", "shapes");
+	is_str(c->dtype, "tf32", "type");
+	ok(!*r->nodes && !strcmp(r->dtype, "f16") &&
+			!strcmp(r->inputs, "(Unnamed Layer* 3) [Shuffle]_output"),
+		"a reformat stands for no node");
+	ok(e && !*e->gaps && !strcmp(e->math, "tf32"), "nothing is missing");
+	e = read_files(file_of_text("verbose.log",
+		"&&&& RUNNING TensorRT.trtexec\n[07/05/2026-10:00:00] [V] [TRT] Engine Layer Information:\n"
+		"Layer(Reformat): Reformat [I] to fc, Tactic: 0x0, x[Half(1,3:8,8,8)] -> (Unnamed Layer* 3) "
+		"[Shuffle]_output[Int8(1,3,8,8)]\n"
+		"Layer(CaskConvolution): /conv/Conv + /act/Relu, x (Half[1,3,8,8]), w (Float[4]) -> "
+		"y (Half[1,8])\n"
+		TABLE(I)), NULL, NULL);
+	c = row_named(e, "/conv/Conv + /act/Relu");
+	r = row_named(e, "Reformat [I] to fc");
+	ok(!strcmp(c->op, "CaskConvolution") && !strcmp(c->inputs, "x\nw") && !strcmp(c->outputs, "y") &&
+			!strcmp(c->dtype, "f16") &&
+			!strcmp(r->outputs, "(Unnamed Layer* 3) [Shuffle]_output"),
+		"older lists, in both forms");
+	const char *names = file_of_text("names.log", "&&&& RUNNING TensorRT.trtexec\n" I
+		"Layer Information:\n" I "Layers:\n/conv/Conv + /act/Relu\nReformat [I] to fc\n\n"
+		"Bindings:\nx\n" TABLE(I));
+	e = read_files(names, NULL, NULL);
+	is_str(e ? e->gaps : "",
+		"the layer information has only names; build with --profilingVerbosity=detailed",
+		"names alone: what to do");
+	e = read_files(names, file_of_text("l.json", "{\"Layers\": [{\"Name\": \"/conv/Conv + /act/Relu\", "
+		"\"LayerType\": \"Conv\"}]}"), NULL);
+	ok(e && !*e->gaps && !strcmp(row_named(e, "/conv/Conv + /act/Relu")->op, "Conv"),
+		"... unless a file has the information");
+}
+
 /* Real files, where they are: sums as in their README. */
 static void real_files(void)
 {
@@ -213,6 +301,8 @@ int main(void)
 	times();
 	raw_controls();
 	log_of_trtexec();
+	dressed_logs();
+	layers_in_log();
 	real_files();
 	files_remove();
 	return done_testing();
