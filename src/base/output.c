@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,11 +12,14 @@
 
 #include "base/arena.h"
 
+#define PART_END 28 /* bytes of ".NUMBER.part" at most */
+
 struct output {
 	FILE *stream;
 	char *target; /* the file's real path */
 	char *part;   /* written instead until the file is complete; NULL: written directly */
 	bool replace;
+	bool linked;  /* the file has other names, which keep naming the same file */
 };
 
 static char *volatile unfinished; /* the part that was opened last; NULL: none */
@@ -33,7 +37,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 bool output_is_stdout(const char *path)
 {
 	struct stat file, out;
-	return strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/fd/1") == 0 ||
+	return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/fd/1") == 0 ||
 		strcmp(path, "/proc/self/fd/1") == 0 ||
 		(stat(path, &file) == 0 && fstat(STDOUT_FILENO, &out) == 0 && is_same(&file, &out) &&
 			!S_ISREG(file.st_mode));
@@ -45,7 +49,7 @@ static int descriptor_of(const char *path)
 	static const struct {
 		const char *path;
 		int fd;
-	} names[] = { { "/dev/stdout", 1 }, { "/dev/stderr", 2 }, { "/dev/fd/", -1 },
+	} names[] = { { "-", 1 }, { "/dev/stdout", 1 }, { "/dev/stderr", 2 }, { "/dev/fd/", -1 },
 		{ "/proc/self/fd/", -1 } };
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		size_t n = strlen(names[i].path);
@@ -59,6 +63,22 @@ static int descriptor_of(const char *path)
 			return atoi(rest);
 	}
 	return -1;
+}
+
+/* Returns true if both paths name the same place, at which no file is yet. */
+static bool is_same_place(const char *a, const char *b)
+{
+	const char *name_a = strrchr(a, '/'), *name_b = strrchr(b, '/');
+	struct stat in_a, in_b;
+	size_t n_a = name_a ? (size_t)(name_a + 1 - a) : 0, n_b = name_b ? (size_t)(name_b + 1 - b) : 0;
+	if (strcmp(a + n_a, b + n_b) != 0)
+		return false;
+	char *folder_a = base_strdup(n_a ? a : "."), *folder_b = base_strdup(n_b ? b : ".");
+	folder_a[n_a ? n_a : 1] = folder_b[n_b ? n_b : 1] = '\0';
+	bool same = stat(folder_a, &in_a) == 0 && stat(folder_b, &in_b) == 0 && is_same(&in_a, &in_b);
+	free(folder_a);
+	free(folder_b);
+	return same;
 }
 
 static bool is_read(const struct output_rules *rules, const struct stat *file)
@@ -78,6 +98,10 @@ static int path_check(const char *path, const struct output_rules *rules, struct
 	if (stat(path, st)) {
 		if (errno != ENOENT)
 			return cannot(err, errno);
+		for (const char *const *p = rules->reads; p && *p; p++)
+			if (is_same_place(*p, path))
+				return error_set(err, "is read here, so it is never written; give another "
+					"name");
 		return lstat(path, st) ? 0 : error_set(err, "a link to a file that is not there; remove it");
 	}
 	if (S_ISDIR(st->st_mode))
@@ -98,9 +122,13 @@ static int part_open(struct output *out, const char *path, const struct output_r
 	char *real = old ? realpath(path, NULL) : NULL;
 	size_t n;
 	out->target = real ? real : base_strdup(path);
+	const char *name = strrchr(out->target, '/');
+	name = name ? name + 1 : out->target;
 	n = strlen(out->target) + 32;
 	out->part = base_calloc(n, 1);
-	snprintf(out->part, n, "%s.%ld.part", out->target, (long)getpid());
+	/* a name has at most NAME_MAX bytes */
+	int kept = (int)(name - out->target) + (int)strnlen(name, NAME_MAX - PART_END);
+	snprintf(out->part, n, "%.*s.%ld.part", kept, out->target, (long)getpid());
 	unlink(out->part); /* of an earlier program with this number */
 	int fd = open(out->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
 		(mode_t)(rules->mode ? rules->mode : 0666));
@@ -128,6 +156,7 @@ struct output *output_open(const char *path, const struct output_rules *rules, s
 		return NULL;
 	struct output *out = base_calloc(1, sizeof(*out));
 	out->replace = there && S_ISREG(st.st_mode);
+	out->linked = out->replace && st.st_nlink > 1;
 	if (direct || (there && !out->replace)) {
 		fflush(NULL); /* what was printed to the same stream comes first */
 		fd = direct ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
@@ -167,9 +196,31 @@ void output_abandon(void)
 		unlink(unfinished);
 }
 
-/* Gives the part its name. A file that was made there meanwhile is not replaced. Returns 0 or an errno. */
-static int part_rename(const struct output *out)
+/* Copies the part into the file, which keeps its other names. Returns 0 or an errno; the part then stays. */
+static int part_copy(struct output *out)
 {
+	char bytes[1 << 14];
+	FILE *from = fopen(out->part, "rbe"), *to = from ? fopen(out->target, "wbe") : NULL;
+	int why = to ? 0 : errno;
+	for (size_t n; to && !why && (n = fread(bytes, 1, sizeof(bytes), from)) > 0;)
+		why = fwrite(bytes, 1, n, to) == n ? 0 : errno;
+	why = why || !from || !ferror(from) ? why : EIO;
+	if (to && fclose(to) && !why)
+		why = errno;
+	if (from)
+		fclose(from);
+	if (why && to) {
+		free(out->part); /* the only whole copy */
+		out->part = NULL;
+	}
+	return why ? why : unlink(out->part) ? errno : 0;
+}
+
+/* Gives the part its name. A file that was made there meanwhile is not replaced. Returns 0 or an errno. */
+static int part_rename(struct output *out)
+{
+	if (out->linked)
+		return part_copy(out);
 	if (out->replace)
 		return rename(out->part, out->target) ? errno : 0;
 	if (renameat2(AT_FDCWD, out->part, AT_FDCWD, out->target, RENAME_NOREPLACE) == 0)

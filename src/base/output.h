@@ -1,6 +1,8 @@
 /* Files that the program writes. A file is written beside its path and gets that name when it is complete: a
- * crash, a full disk or an error leaves the path as it was. Pipes, devices and the standard streams are
- * written directly. Errors do not name the path: the caller does, as the user gave it (error_context). */
+ * crash, a full disk or an error leaves the path as it was. A file that has other names (hard links) keeps
+ * them: the complete file is copied into it; if that fails the part stays beside it. Pipes, devices and the
+ * standard streams ("-" is the output) are written directly. Errors do not name the path: the caller does, as
+ * the user gave it (error_context). */
 #ifndef BASE_OUTPUT_H
 #define BASE_OUTPUT_H
 

@@ -101,6 +101,9 @@ done
 bz repro own.onnx stem -o /dev/stdout 2>said | cat >piped.onnx
 cmp -s piped.onnx before.onnx && grep -q '^layer ' said
 ok $? "into a pipe: the model alone"
+bz repro own.onnx stem -o - 2>said | cat >piped.onnx
+cmp -s piped.onnx before.onnx && grep -q '^layer ' said && [ ! -e ./- ]
+ok $? "- is the pipe"
 bz repro own.onnx stem -o /dev/stdout 2>said >to.onnx && cmp -s to.onnx before.onnx
 ok $? "into a file of the shell"
 bz repro own.onnx stem -o /dev/full >out 2>err

@@ -94,6 +94,14 @@ static void test_replace(void)
 	is_int(put(at("a"), &rules, "three"), 0, "one that can");
 }
 
+/* "./FOLDER" and the end. */
+static const char *path_from_here(const char *end)
+{
+	static char path[128];
+	snprintf(path, sizeof(path), "./%s%s", folder, end);
+	return path;
+}
+
 static void test_reads(void)
 {
 	const char *reads[] = { "no/such/file", at("a"), NULL };
@@ -105,6 +113,35 @@ static void test_reads(void)
 	is_int(put(at("hard"), &rules, "x"), -1, "another name of it");
 	is_str(contents(at("a")), "three", "it is kept");
 	is_int(put(at("b"), &rules, "x"), 0, "another file");
+	reads[0] = at("later.db");
+	is_int(put(path_from_here("/./later.db"), &rules, "x"), -1, "the place of a file that will be read");
+	has(err.text, "is read here");
+	is_str(contents(at("later.db")), "(none)", "is kept free");
+}
+
+/* A file that has two names keeps both; a name as long as a file can have it. */
+static void test_names(void)
+{
+	const struct output_rules rules = { 0 };
+	struct stat st;
+	char path[512];
+	int before = files();
+	is_int(put(at("h1"), &rules, "old contents"), 0, "a file");
+	is_int(link(at("h1"), at("h2")), 0, "with a second name");
+	is_int(put(at("h1"), &rules, "new"), 0, "is replaced");
+	is_str(contents(at("h2")), "new", "under both names");
+	ok(stat(at("h1"), &st) == 0 && st.st_nlink == 2, "which name one file");
+	for (int n = 220; n <= 255; n++) {
+		snprintf(path, sizeof(path), "%s/%0*d", folder, n, 7);
+		if (put(path, &rules, "long") || put(path, &rules, "longer") ||
+			strcmp(contents(path), "longer"))
+			ok(false, "a name of %d bytes: %s", n, err.text);
+		unlink(path);
+	}
+	snprintf(path, sizeof(path), "%s/%0*d", folder, 256, 7);
+	is_int(put(path, &rules, "x"), -1, "a name of 256 bytes");
+	has(err.text, "File name too long");
+	is_int(files(), before + 2, "nothing else is left");
 }
 
 static void test_appeared(void)
@@ -144,7 +181,11 @@ static void test_direct(void)
 	is_int(put("/dev/full", &rules, "x"), -1, "that is full");
 	has(err.text, "cannot write: No space left");
 	is_int(put("/dev/stdout", &rules, "# on the standard output\n"), 0, "the standard output");
-	ok(output_is_stdout("/dev/stdout") && !output_is_stdout("/dev/null"), "is known");
+	is_int(put("-", &rules, "# there, too\n"), 0, "the standard output as -");
+	is_int(put("-", &plain, "x"), -1, "unless only files are allowed");
+	is_int(access("-", F_OK), -1, "no file is made of it");
+	ok(output_is_stdout("-") && output_is_stdout("/dev/stdout") && !output_is_stdout("/dev/null"),
+		"is known");
 	close(fd);
 }
 
@@ -190,6 +231,7 @@ int main(void)
 	test_new();
 	test_replace();
 	test_reads();
+	test_names();
 	test_appeared();
 	test_direct();
 	test_full();
