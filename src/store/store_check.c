@@ -300,8 +300,35 @@ static bool check_cost(sqlite3_stmt *q, struct str *out)
 	return wrong != NULL;
 }
 
+static bool check_json(sqlite3_stmt *q, struct str *out)
+{
+	const char *text = store_column_text(q, 1, "");
+	json_t *object = json_loads(text, 0, NULL);
+	bool bad = !json_is_object(object);
+	json_decref(object);
+	if (bad)
+		str_addf(out, "%s %lld: its %s are no JSON object", store_column_text(q, 2, "?"),
+			(long long)sqlite3_column_int64(q, 0), store_column_text(q, 3, "?"));
+	return bad;
+}
+
+/* Views, and triggers of other programs. */
+static bool check_schema(sqlite3_stmt *q, struct str *out)
+{
+	const char *type = store_column_text(q, 0, "?"), *name = store_column_text(q, 1, "?");
+	char *known = strcmp(type, "trigger") == 0 ? migrate_trigger(name) : NULL;
+	bool foreign = !known;
+	sqlite3_free(known);
+	if (foreign)
+		str_addf(out, "%s %.100s: of another program; drop it", type, name);
+	return foreign;
+}
+
 static const struct check checks[] = {
 	{ "PRAGMA integrity_check(100)", check_integrity, NULL, 1 },
+	{ "SELECT type, name FROM sqlite_schema WHERE type IN ('view', 'trigger')", check_schema, NULL, 1 },
+	{ "SELECT id, json, 'attributes', 'properties' FROM attributes", check_json, "attributes_json", 1 },
+	{ "SELECT rowid, json, 'model_dims', 'dimensions' FROM model_dims", check_json, "model_dims", 1 },
 	{ "PRAGMA foreign_key_check", check_foreign_key, "", 1 },
 	{ "SELECT 'problem', id FROM problem WHERE id NOT IN (SELECT problem FROM result) UNION ALL"
 	  " SELECT 'algorithm', id FROM algorithm WHERE id NOT IN (SELECT algorithm FROM result)",

@@ -21,7 +21,7 @@ struct repair {
 static void note(void *context, const char *table, int64_t id)
 {
 	static const char *const tables[] = { "result", "problem", "algorithm", "note", "attributes",
-		"finished", "execution", "execution_layer" };
+		"finished", "execution", "execution_layer", "attributes_json", "model_dims" };
 	struct repair *r = context;
 	for (size_t i = 0; table && i < sizeof(tables) / sizeof(*tables); i++)
 		if (strcmp(table, tables[i]) == 0) {
@@ -45,6 +45,8 @@ static const struct {
 	{ "note", "DELETE FROM note WHERE id = ?1" },
 	{ "attributes", "DELETE FROM result WHERE attributes = ?1" },
 	{ "attributes", "DELETE FROM attributes WHERE id = ?1" },
+	{ "attributes_json", "UPDATE attributes SET json = '{}' WHERE id = ?1" },
+	{ "model_dims", "DELETE FROM model_dims WHERE rowid = ?1" },
 	{ "finished", "DELETE FROM finished WHERE identity NOT IN (SELECT id FROM identity) "
 		"OR problem NOT IN (SELECT id FROM problem)" },
 	{ "execution", "DELETE FROM execution_layer WHERE execution = ?1" },

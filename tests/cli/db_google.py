@@ -132,7 +132,9 @@ def check_repair(here):
         ok = "(SELECT min(id) FROM result WHERE status = 'ok')"
         file.executescript("DROP TRIGGER result_no_update;"
                            f"UPDATE result SET median_ns = 1e300, q3_ns = 1e300 WHERE id = {ok};"
-                           "INSERT INTO problem (text) VALUES ('nonsense');")
+                           "INSERT INTO problem (text) VALUES ('nonsense');"
+                           "UPDATE attributes SET json = 'no JSON';"
+                           "INSERT INTO model_dims VALUES ('m.onnx', '{', 1), ('n.onnx', '{}', 1);")
     file.close()
     found = here.run("--db", "repair.db", "db", "check")
     said = here.said("--db", "repair.db", "db", "repair", "--json")
@@ -147,6 +149,10 @@ def check_repair(here):
             wrong.append("other results are gone")
         if file.execute("SELECT count(*) FROM finished").fetchone()[0] != 1:
             wrong.append("the problem that lost a result is not measured again")
+        kept = file.execute("SELECT model FROM model_dims").fetchall()
+        texts = file.execute("SELECT DISTINCT json FROM attributes").fetchall()
+        if kept != [("n.onnx",)] or texts != [("{}",)]:
+            wrong.append(f"texts that are no JSON: {kept}, {texts}")
         try:
             file.execute("DELETE FROM result")
             wrong.append("results can be deleted now")

@@ -867,6 +867,12 @@ static void test_check(void)
 		{ "UPDATE algorithm SET name = ''", "result 1: has the status ok but no algorithm" },
 		{ "INSERT INTO identity (model, stack) VALUES ('m', 's'); UPDATE result SET identity = 2",
 			"result 1: has the attributes of another device" },
+		{ "UPDATE attributes SET json = '{'", "attributes 1: its properties are no JSON object" },
+		{ "INSERT INTO model_dims VALUES ('m', '[1]', 1)",
+			"model_dims 1: its dimensions are no JSON object" },
+		{ "CREATE VIEW v AS SELECT 1", "view v: of another program; drop it" },
+		{ "CREATE TRIGGER t AFTER INSERT ON problem BEGIN SELECT 1; END",
+			"trigger t: of another program; drop it" },
 		{ "CREATE TABLE odd (n INTEGER); INSERT INTO odd VALUES (NULL); PRAGMA writable_schema = 1; "
 		  "UPDATE sqlite_schema SET sql = 'CREATE TABLE odd (n INTEGER NOT NULL)' WHERE name = 'odd'",
 			"file: NULL value in odd.n" },
