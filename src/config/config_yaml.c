@@ -2,6 +2,7 @@
  * table are rejected at once, and the first error in the file is the one that is reported. */
 #include "config.h"
 
+#include "base/word.h"
 #include "config/config_private.h"
 
 #include <string.h>
@@ -430,10 +431,16 @@ static int read_key(struct reader *r, const struct option **o)
 		return reader_at(r, line);
 	}
 	const char *nearest = r->only ? r->only : option_nearest(key);
+	struct arena a = { 0 };
+	struct word_nearest near = { .word = arena_strndup(&a, key.p, key.n < 40 ? key.n : 40) };
+	if (r->only)
+		word_try(&near, r->only);
+	arena_free(&a);
 	if (r->only && *o)
 		error_set(r->err, "unknown key %s; this file has %s only", (*o)->key, r->only);
 	else if (r->only) /* a sidecar is untrusted and may be a link to any file: its text is not quoted */
-		error_set(r->err, "unknown key; this file has %s only", r->only);
+		error_set(r->err, near.best ? "unknown key; did you mean %s?" :
+			"unknown key; this file has %s only", r->only);
 	else if (nearest)
 		error_set(r->err, "unknown key %.*s; did you mean %s?", shown, key.p, nearest);
 	else

@@ -289,6 +289,11 @@ int op_own_shape(struct op_call *c, struct error *err)
 	for (int i = 0; i < c->output_count; i++)
 		if (output_shape(&x, i, &c->outputs[i], err))
 			return op_own_wrong(own->given, OP_OWN_OUTPUTS, i, err);
+	for (int i = 0; i < own->given->keys[OP_OWN_TYPES].count && i < c->output_count; i++)
+		if (!own->types[i].dtype && !op_in(c, own->types[i].input)) {
+			error_set(err, "x%d is left out", own->types[i].input);
+			return op_own_wrong(own->given, OP_OWN_TYPES, i, err);
+		}
 	return amount_of(&x, OP_OWN_FLOPS, &amount, err) || amount_of(&x, OP_OWN_BYTES, &amount, err) ||
 		(!is_empty(c) && kernel_of(&x, &p, err) < 0) ? -1 : 0;
 }
@@ -316,6 +321,7 @@ void op_own_problem(const struct op_call *c, struct op_problem *out)
 	const struct op_own_call x = { own_of(c->op), c };
 	const struct op_own_values *given = x.own->given->keys;
 	struct error err;
+	double bytes;
 	bool kernel = given[kernel_key(x.own)].count > 0;
 	int found = kernel_of(&x, &out->problem, &err);
 	if (found > 0) {
@@ -327,6 +333,9 @@ void op_own_problem(const struct op_call *c, struct op_problem *out)
 		op_problem_why(out, "a size or type of its kernel is not known");
 	else if (given[OP_OWN_TIME].count)
 		op_problem_why(out, arena_printf(c->arena, "only a time is given: %s", x.own->place));
+	else if (!amount_of(&x, OP_OWN_BYTES, &bytes, &err) && bytes == 0)
+		op_problem_why(
+			out, "its bytes are 0: there is nothing to measure; class: free takes no time");
 	else
 		op_problem_mover(c, out);
 }

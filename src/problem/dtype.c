@@ -50,7 +50,8 @@ static const struct {
 	{ "i16", DTYPE_S16 }, { "uint16", DTYPE_U16 }, { "int32", DTYPE_S32 }, { "i32", DTYPE_S32 },
 	{ "int", DTYPE_S32 }, { "uint32", DTYPE_U32 }, { "int64", DTYPE_S64 }, { "i64", DTYPE_S64 },
 	{ "long", DTYPE_S64 }, { "uint64", DTYPE_U64 }, { "int4", DTYPE_S4 }, { "i4", DTYPE_S4 },
-	{ "uint4", DTYPE_U4 }, { "boolean", DTYPE_BOOL },
+	{ "uint4", DTYPE_U4 }, { "boolean", DTYPE_BOOL }, { "fp4", DTYPE_F4E2M1 }, { "f4", DTYPE_F4E2M1 },
+	{ "float4e2m1", DTYPE_F4E2M1 }, { "e2m1", DTYPE_F4E2M1 },
 };
 
 static bool is_word(struct text name, const char *word)
@@ -69,6 +70,20 @@ enum dtype dtype_parse_usual(struct text name)
 	return DTYPE_UNKNOWN;
 }
 
+/* Returns the number of digits of the first number in a word; 0: none. */
+static size_t digits_of(const char *word)
+{
+	return strspn(word + strcspn(word, "0123456789"), "0123456789");
+}
+
+/* Tries a type unless it is another one, of more or fewer digits (f64 for fp4). */
+static void nearest_try(struct word_nearest *near, const char *name)
+{
+	size_t digits = digits_of(near->word);
+	if (!digits || digits == digits_of(name))
+		word_try(near, name);
+}
+
 int dtype_take_asked(struct text name, enum dtype *t, struct error *err)
 {
 	enum dtype found = dtype_parse_usual(name);
@@ -84,10 +99,10 @@ int dtype_take_asked(struct text name, enum dtype *t, struct error *err)
 			"f8e4m3, s8: other integers are in the file of a quantized model", word);
 	for (int i = DTYPE_UNKNOWN + 1; i < DTYPE_COUNT; i++)
 		if (dtype_is_asked((enum dtype)i))
-			word_try(&near, dtype_rows[i].name);
+			nearest_try(&near, dtype_rows[i].name);
 	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
 		if (dtype_is_asked(usual[i].type))
-			word_try(&near, usual[i].name);
+			nearest_try(&near, usual[i].name);
 	return error_set(err, "%s is not a type such as f32, bf16, f16, f8e4m3, s8%s%s%s", word,
 		near.best ? "; did you mean " : "", near.best ? near.best : "", near.best ? "?" : "");
 }

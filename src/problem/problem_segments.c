@@ -51,6 +51,16 @@ int cursor_field(struct cursor *c, const char *name, int64_t *value)
 	return cursor_number(c, value);
 }
 
+int cursor_flag(struct cursor *c, const char *name, bool *value)
+{
+	int64_t number;
+	struct cursor at = *c;
+	if (cursor_field(c, name, &number))
+		return -1;
+	*value = number == 1;
+	return number == 0 || number == 1 ? 0 : cursor_fail(cursor_skip(&at, name) ? &at : c, "0 or 1");
+}
+
 /* The text up to the next of `stops` (or the end). */
 struct text cursor_word(struct cursor *c, const char *stops)
 {

@@ -17,6 +17,8 @@ int cursor_fail(const struct cursor *c, const char *what);
 bool cursor_skip(struct cursor *c, const char *literal);
 /* Parses the literal `name` followed by a number ("k64"). */
 int cursor_field(struct cursor *c, const char *name, int64_t *value);
+/* Parses the literal `name` followed by 0 or 1 ("tb1"). */
+int cursor_flag(struct cursor *c, const char *name, bool *value);
 /* Returns the text up to the next character in `stops`, or to the end. */
 struct text cursor_word(struct cursor *c, const char *stops);
 int cursor_float(struct cursor *c, float *value);

@@ -258,6 +258,16 @@ def _():
     yield from differs("y", layers(path)["y"]["outputs"][0]["shape"], [1, 8, 512])
 
 
+@tap.test("bytes of 0: there is nothing to measure")
+def _():
+    path = model("nothing", [node("Hash", ["x"], ["y"])], [info("x", [1, 8])], [info("y", None)])
+    (work / "nothing.ops.yaml").write_text(
+        "operators:\n  - { name: Hash, domain: com.acme, outputs: x0, bytes: size(x0) - 8 }\n")
+    out = run("layers", path)[1]
+    if "its bytes are 0: there is nothing to measure; class: free takes no time" not in out:
+        yield out
+
+
 # ---- wrong files: what follows "operators:", then the line and the error. {} stands for a good entry
 
 ENTRY = "  - name: GateUp\n    domain: com.acme\n    inputs: [x, w]\n"
@@ -357,5 +367,9 @@ for text, line, error in LAYER:
     tap.result(f"refused: {error}", refused("operators:\n" + ENTRY + text, line, error))
 tap.result("a file beside a model has operators only", refused(
     "python: /bin/false\n", 1, "unknown key python; this file has operators only"))
+tap.result("a type of an input that the layer lacks", refused(
+    "operators:\n  - name: GateUp\n    domain: com.acme\n    outputs: x0\n    types: x5\n", 5,
+    "types: x5 is left out"))
+tap.result("a misspelt key there", refused("operator:\n" + GOOD, 1, "unknown key; did you mean operators?"))
 tap.result("and is YAML", refused("operators: [\n", 2, "did not find expected node content"))
 sys.exit(tap.end())

@@ -107,6 +107,8 @@ static void test_config(void)
 	ok(columns_check(&config, &err) &&
 			strstr(err.text, "c.yaml:3: columns: there is no column \"speed\""),
 		"%s", err.text);
+	config.columns = "flops algo,flops";
+	ok(columns_check(&config, &err) && strstr(err.text, "columns: flops is given twice"), "%s", err.text);
 	end();
 }
 

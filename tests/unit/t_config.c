@@ -171,6 +171,9 @@ static void test_bad(void)
 	bad("zzzzzzzzzzzz: 1\n", "unknown key zzzzzzzzzzzz; the keys are in benanza.yaml(5)");
 	bad("dtype: u8\n", "u8 is not a type to run a model in");
 	bad("dtype: quux\n", "quux is not a type such as f32");
+	bad("dtype: fp6\n", "fp6 is not a type such as f32, bf16, f16, f8e4m3, s8; did you mean fp8?");
+	bad("dtype: f33\n", "did you mean f32?");
+	is_int(load("dtype: fp4\n"), 0, "four bits: %s", err.text);
 	bad("dtype: int16\n", "int16 is not a type to run a model in, such as f32, bf16, f16, f8e4m3, s8: ");
 	bad("dtype: haf\n", "did you mean half?");
 	bad("dtype: f8e8m0\n", "f8e8m0 is not a type to run a model in");

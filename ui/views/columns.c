@@ -383,18 +383,26 @@ int columns_check(const struct config *config, struct error *err)
 {
 	const char *list = config && config->columns ? config->columns : "";
 	struct str names = { 0 };
-	for (struct text name; (name = name_next(&list)).n;) {
-		if (column_find(name) >= 0 || text_is(name, "none"))
-			continue;
-		for (int i = 0; i < column_count(); i++)
+	bool *seen = base_calloc((size_t)column_count(), sizeof(bool)), bad = false;
+	for (struct text name; !bad && (name = name_next(&list)).n;) {
+		int column = column_find(name);
+		bool twice = column >= 0 && seen[column];
+		bad = twice || (column < 0 && !text_is(name, "none"));
+		if (column >= 0)
+			seen[column] = true;
+		for (int i = 0; bad && i < column_count(); i++)
 			str_addf(&names, "%s%s", i ? ", " : "", column_name(i));
 		struct arena a = { 0 };
 		const char *place = config_place(config, "columns", &a);
-		error_set(err, "%s: there is no column \"%.*s\"; the columns are %s or none",
-			place ? place : "columns", (int)name.n, name.p, names.p);
+		if (twice)
+			error_set(err, "%s: %.*s is given twice", place ? place : "columns", (int)name.n,
+				name.p);
+		else if (bad)
+			error_set(err, "%s: there is no column \"%.*s\"; the columns are %s or none",
+				place ? place : "columns", (int)name.n, name.p, names.p);
 		str_free(&names);
 		arena_free(&a);
-		return -1;
 	}
-	return 0;
+	free(seen);
+	return bad ? -1 : 0;
 }

@@ -35,12 +35,7 @@ static void transposed_write(const struct problem *p, struct str *out)
 
 static int transposed_read(struct cursor *c, struct problem *p)
 {
-	int64_t a, b;
-	if (cursor_field(c, "ta", &a) || cursor_field(c, "tb", &b))
-		return -1;
-	p->transpose_a = a == 1;
-	p->transpose_b = b == 1;
-	return 0;
+	return cursor_flag(c, "ta", &p->transpose_a) || cursor_flag(c, "tb", &p->transpose_b) ? -1 : 0;
 }
 
 static bool has_blocks(const struct problem *p)
@@ -56,11 +51,7 @@ static void blocks_write(const struct problem *p, struct str *out)
 
 static int blocks_read(struct cursor *c, struct problem *p)
 {
-	int64_t zeros;
-	if (cursor_field(c, "b", &p->size) || cursor_field(c, "z", &zeros))
-		return -1;
-	p->zero_points = zeros == 1;
-	return 0;
+	return cursor_field(c, "b", &p->size) || cursor_flag(c, "z", &p->zero_points) ? -1 : 0;
 }
 
 static const struct segment seg_sizes = { "sizes", sizes_write, sizes_read };
