@@ -293,6 +293,11 @@ def replies(tap, home):
     term.send(f"{ESC}P>|no end jjj")
     time.sleep(1.3)
     check(tap, screen(term) == before, "a string without an end is dropped")
+    for name, rest in ("letters and BEL", "j7jj?;\x07"), ("ST", f"{ESC}\\"), ("letters and ST", f"q{ESC}\\"):
+        term.send(f"{ESC}]11;rgb:")
+        time.sleep(1.3)
+        term.send(rest)
+        check(tap, screen(term) == before and not term.ended(), f"{name}, which come too late, are no keys")
     at = term.send(f"{ESC}P")
     check(tap, term.see("pages", at), "Esc and P without more are keys")
     term.send(f"{ESC}_without an end")

@@ -10,6 +10,10 @@
 #include <string.h>
 #include <wchar.h>
 
+/* The rest of a string that was dropped may come as late as this, at once and with its end. */
+#define REST_MS 30000
+#define REST_MOST 256 /* codes */
+
 /* A letter (OK) or a key of curses (KEY_CODE_YES); typed: it begins no sequence. */
 struct code {
 	int status;
@@ -24,7 +28,8 @@ static struct {
 	bool late;               /* it began after an ESC that was taken for the key, or without one */
 	int64_t reply_ms;        /* when its last code came, as clock_ms */
 	int64_t escape_ms;       /* when Esc was typed without a code after it */
-	struct code held[4];     /* codes read too far, the next first */
+	int64_t dropped_ms;      /* when a string without an end was dropped */
+	struct code held[REST_MOST + 4]; /* codes read too far, the next first */
 	int held_count;
 	mbstate_t decoding;      /* of the letter whose first bytes came */
 } in;
@@ -33,6 +38,7 @@ void in_open(void)
 {
 	memset(&in, 0, sizeof(in));
 	in.escape_ms = -REPLY_ESCAPE_MS;
+	in.dropped_ms = -REST_MS;
 	in.keyboard = newpad(1, 1);
 	if (!in.keyboard)
 		abort();
@@ -134,6 +140,29 @@ static void reply_is_typed(void)
 		code_hold((struct code){ OK, KEY_CODE_ESC, true });
 }
 
+/* Whether the code and those that are there with it are the rest of a dropped string, up to its end. */
+static bool rest_take(const struct code *c)
+{
+	struct code rest[REST_MOST] = { *c };
+	int n = 1;
+	bool ends = false, begins = false;
+	if (clock_ms() - in.dropped_ms > REST_MS || in.pasting || c->status != OK || c->typed)
+		return false;
+	for (;; n++) {
+		wint_t last = rest[n - 1].code;
+		bool escaped = n > 1 && rest[n - 2].code == KEY_CODE_ESC;
+		ends = last == 0x07 || last == 0x9c || (escaped && last == '\\');
+		begins = escaped && !ends; /* another sequence */
+		if (ends || begins || n == REST_MOST || rest[n - 1].status != OK || !code_take(&rest[n]))
+			break;
+	}
+	if (ends)
+		in.dropped_ms = -REST_MS;
+	for (int i = n - 1; i > 0 && !ends; i--)
+		code_hold(rest[i]);
+	return ends;
+}
+
 /* Whether a sequence of the terminal begins with the code, rather than keys. Its rest may come later, also
  * after an ESC that was taken for the key. */
 static bool reply_starts(const struct code *c)
@@ -200,6 +229,8 @@ static void reply_give_up(void)
 {
 	if (in.reply.kind == REPLY_ESCAPE)
 		reply_is_typed();
+	else if (in.reply.kind == REPLY_STRING)
+		in.dropped_ms = clock_ms();
 	in.reply.kind = REPLY_NONE;
 }
 
@@ -227,6 +258,8 @@ enum term_event in_take(struct term_value *value, bool mouse)
 			continue;
 		}
 		in.reply.kind = REPLY_NONE;
+		if (rest_take(&c))
+			continue;
 		if (reply_starts(&c)) {
 			in.reply_ms = clock_ms();
 			continue;
