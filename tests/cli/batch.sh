@@ -223,8 +223,24 @@ if command -v sqlite3 >/dev/null 2>&1; then
     says err "no room today"
     [ ! -s "$work/out" ]; ok $? "nothing is said to be added"
     same "$(sqlite3 "$work/full.db" 'SELECT count(*) FROM result')" "$rows" "nothing was"
-    try 0 "and the file is sound" "$BENANZA" db check --db "$work/full.db"
+    try 1 "the trigger is all that is found" "$BENANZA" db check --db "$work/full.db"
+    same "$(cat "$work/out")" "trigger full: of another program; drop it" "and named"
 fi
+
+# a pipe that nothing writes to: what is waited for is said, and then it is read
+mkfifo "$work/idle"
+for words in "db import" "layers"; do
+    case $words in layers) from=$models/tiny.onnx ;; *) from=$work/results ;; esac
+    : >"$work/err"
+    "$BENANZA" $words --db "$work/idle.db" "$work/idle" >"$work/out" 2>"$work/err" &
+    reader=$!
+    while [ ! -s "$work/err" ] && kill -0 $reader 2>/dev/null; do sleep 0.1; done
+    cat "$from" >"$work/idle"
+    got=0
+    wait $reader || got=$?
+    same "$got $(cat "$work/err")" "0 benanza: waiting: $work/idle is a pipe; a program has to write to it" \
+        "$words: a pipe is waited for"
+done
 
 # an import that is killed: what was committed is there, and it can be repeated
 mkfifo "$work/pipe"
