@@ -230,7 +230,7 @@ fi
 # a pipe that nothing writes to: what is waited for is said, and then it is read
 mkfifo "$work/idle"
 for words in "db import" "layers"; do
-    case $words in layers) from=$models/tiny.onnx ;; *) from=$work/results ;; esac
+    case $words in layers) from=$tiny ;; *) from=$work/results ;; esac
     : >"$work/err"
     "$BENANZA" $words --db "$work/idle.db" "$work/idle" >"$work/out" 2>"$work/err" &
     reader=$!
