@@ -20,6 +20,7 @@ struct output {
 	char *part;   /* written instead until the file is complete; NULL: written directly */
 	bool replace;
 	bool linked;  /* the file has other names, which keep naming the same file */
+	bool kept;    /* the part is the only whole copy */
 };
 
 static char *volatile unfinished; /* the part that was opened last; NULL: none */
@@ -182,7 +183,7 @@ void output_drop(struct output *out)
 		return;
 	if (out->stream)
 		fclose(out->stream);
-	if (out->part)
+	if (out->part && !out->kept)
 		unlink(out->part);
 	unfinished = NULL;
 	free(out->part);
@@ -196,12 +197,15 @@ void output_abandon(void)
 		unlink(unfinished);
 }
 
-/* Copies the part into the file, which keeps its other names. Returns 0 or an errno; the part then stays. */
+/* Copies the part into the file, which keeps its other names. Returns 0 or an errno. From its begin on the
+ * part is the only whole copy: it stays unless all was copied. */
 static int part_copy(struct output *out)
 {
 	char bytes[1 << 14];
+	unfinished = NULL;
 	FILE *from = fopen(out->part, "rbe"), *to = from ? fopen(out->target, "wbe") : NULL;
 	int why = to ? 0 : errno;
+	bool begun = to;
 	for (size_t n; to && !why && (n = fread(bytes, 1, sizeof(bytes), from)) > 0;)
 		why = fwrite(bytes, 1, n, to) == n ? 0 : errno;
 	why = why || !from || !ferror(from) ? why : EIO;
@@ -209,10 +213,7 @@ static int part_copy(struct output *out)
 		why = errno;
 	if (from)
 		fclose(from);
-	if (why && to) {
-		free(out->part); /* the only whole copy */
-		out->part = NULL;
-	}
+	out->kept = why && begun;
 	return why ? why : unlink(out->part) ? errno : 0;
 }
 
@@ -250,8 +251,12 @@ int output_close(struct output *out, struct error *err)
 			out->part = NULL;
 		}
 	}
+	if (bad && out->kept)
+		error_set(err, "cannot write: %s; the new contents are in %s", strerror(why), out->part);
+	else if (bad)
+		cannot(err, why);
 	output_drop(out);
-	return bad ? cannot(err, why) : 0;
+	return bad ? -1 : 0;
 }
 
 int output_put(const char *path, const struct output_rules *rules, const void *bytes, size_t n,
