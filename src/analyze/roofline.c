@@ -369,6 +369,26 @@ struct roof roofline_of_price(const struct study *st, const struct scenario *s, 
 		.cache = st->cache, .ns = p ? scenario_roofline(p, st->on.peaks, &units, st->cache) : NAN };
 }
 
+/* The types of option -t, other than `but`, whose peak on the scenario's units is known: "f32, f16 and bf16
+ * have"; NULL: none. */
+static const char *types_with_peak(struct arena *a, const struct peaks *k, const struct scenario *s,
+	enum dtype but)
+{
+	const char *text = "", *last = NULL;
+	for (enum dtype t = 0; t < DTYPE_COUNT; t++) {
+		enum dtype matrix = t == DTYPE_F32 ? DTYPE_TF32 : t;
+		bool known = !isnan(k->flops[t]) ||
+			(s->matrix && (t != DTYPE_F32 || s->relaxed) && !isnan(k->matrix_flops[matrix]));
+		if (t == but || !known || !dtype_is_asked(t) || t == DTYPE_TF32)
+			continue;
+		if (last)
+			text = arena_printf(a, "%s%s%s", text, *text ? ", " : "", last);
+		last = dtype_name(t);
+	}
+	return !last ? NULL : *text ? arena_printf(a, "%s and %s have", text, last) :
+		arena_printf(a, "%s has", last);
+}
+
 const char *roofline_why(struct arena *a, const struct study *st, const struct scenario *s, int distinct)
 {
 	const struct peaks *k = st->on.peaks;
@@ -381,7 +401,9 @@ const char *roofline_why(struct arena *a, const struct study *st, const struct s
 	if (kernel_row(p->kernel)->product && barred && !isnan(k->matrix_flops[matrix]))
 		return arena_printf(a, "%s peak only on matrix units: add -w %s%s", name,
 			s->matrix ? "" : "matrix", s->matrix ? math + 1 : math);
-	return arena_printf(a, "no %s peak of the device is known", name);
+	const char *types = dtype_is_asked(own) ? types_with_peak(a, k, s, own) : NULL;
+	return arena_printf(a, "no %s peak of the device is known: %s%s", name,
+		types ? types : "assume a cost", types ? " one (-t)" : " (--assume)");
 }
 
 /* ---- use of each resource ---- */

@@ -515,7 +515,7 @@ static void test_no_estimate(void)
 	k = (struct peaks *)&session->described->peaks;
 	app_show(&app, &view_layers, -1);
 	type("/ exact Enter");
-	ok(sees("no estimate: no u8 peak of the device is known"), "the reason: no peak");
+	ok(sees("no estimate: no u8 peak of the device is known: assume a cost"), "the reason: no peak");
 	k->matrix_flops[DTYPE_U8] = 1e15;
 	type("p");
 	ok(sees("no estimate: u8 peak only on matrix units: switch on matrix"), "... and what gives one");

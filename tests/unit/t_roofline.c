@@ -139,8 +139,14 @@ static void no_estimates(void)
 	is_str(analyze(&a, &g, &s)->layers[0].why, "f32 peak only on matrix units: add -w math",
 		"... half of it");
 	k.matrix_flops[DTYPE_TF32] = NAN;
-	is_str(analyze(&a, &g, &s)->layers[0].why, "no f32 peak of the device is known",
+	is_str(analyze(&a, &g, &s)->layers[0].why, "no f32 peak of the device is known: f16 has one (-t)",
 		"... or the device's peak is not known");
+	k.flops[DTYPE_BF16] = k.flops[DTYPE_F16];
+	is_str(analyze(&a, &g, &s)->layers[0].why,
+		"no f32 peak of the device is known: f16 and bf16 have one (-t)", "... another type has one");
+	k.flops[DTYPE_F16] = k.flops[DTYPE_BF16] = k.matrix_flops[DTYPE_F16] = NAN;
+	is_str(analyze(&a, &g, &s)->layers[0].why,
+		"no f32 peak of the device is known: assume a cost (--assume)", "... none has");
 	results_free((struct results *)g.results);
 	arena_free(&a);
 	make_end(m);
