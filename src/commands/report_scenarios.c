@@ -52,6 +52,16 @@ static int name_width(const struct scenario_rows *r)
 	return width > NAME_MOST ? NAME_MOST : width;
 }
 
+static int type_width(const struct scenario_rows *r)
+{
+	int width = 5;
+	for (int i = 0; i < r->count; i++) {
+		int n = text_columns(r->rows[i].type);
+		width = n > width ? n : width;
+	}
+	return width;
+}
+
 /* Half of the interval as a share: "2%"; "" if it is unknown. */
 static const char *interval_text(struct arena *a, const struct sweep_point *p)
 {
@@ -87,7 +97,8 @@ static void row_print(const struct scenario_rows *r, const struct scenario_row *
 		fprintf(out, " %5lld", (long long)row->batch);
 	else
 		fprintf(out, " %5s", "-");
-	fprintf(out, " %-5s %s", row->type, *row->what_ifs ? row->what_ifs : "no what-ifs");
+	fprintf(out, " %s %s", text_pad(a, row->type, type_width(r), false),
+		*row->what_ifs ? row->what_ifs : "no what-ifs");
 	if (strcmp(row->device, r->rows[0].device) != 0)
 		fprintf(out, "  on %s", row->device);
 	if (row->unmeasured)
@@ -104,9 +115,9 @@ void report_scenarios_text(const struct scenario_rows *r, FILE *out)
 	report_path_line(out, report_most(out), "", r->model, "");
 	fprintf(out, "%s\n\n",
 		report_device(&a, first->why ? NULL : first->device, first->why ? NULL : first->stack));
-	fprintf(out, "%s %12s %6s %11s %7s %-8s %5s %-5s what-ifs\n", text_pad(&a, "scenario", width, false),
+	fprintf(out, "%s %12s %6s %11s %7s %-8s %5s %s what-ifs\n", text_pad(&a, "scenario", width, false),
 		r->rows[0].point.guess ? "estimate" : "bound", "+-", r->per_item ? "diff/item" : "diff", "",
-		"verdict", "batch", "type");
+		"verdict", "batch", text_pad(&a, "type", type_width(r), false));
 	for (int i = 0; i < r->count; i++) {
 		row_print(r, &r->rows[i], i == 0, width, &a, out);
 		gaps += !r->rows[i].why && !r->rows[i].point.complete;

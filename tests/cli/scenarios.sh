@@ -70,6 +70,28 @@ ok $? "rows"
 try 0 "as CSV" bz scenarios --csv "$tiny" more fused
 [ "$(sed -n 3p out | cut -d, -f3)" = fused ] && [ "$(awk -F, 'NR == 1 { print NF }' out)" -eq 17 ]
 ok $? "a line each"
+try 0 "estimates as CSV" "$BENANZA" scenarios --csv -c config.yaml -d h100 "$tiny" fused more
+python3 - <<'END'
+import csv
+rows = list(csv.DictReader(open("out")))
+assert len(rows) == 2 and all(r["lo_ns"] == r["hi_ns"] == "" for r in rows), rows
+assert all(0 < float(r["bound_ns"]) < float(r["estimate_ns"]) for r in rows), rows
+END
+ok $? "a bound and an estimate, without an interval of measurements"
+cat >types.yaml <<'Y'
+scenarios:
+    short: {dtype: f16}
+    long: {dtype: f8e5m2}
+Y
+try 0 "types" "$BENANZA" scenarios -c types.yaml -d h100 "$tiny" short long
+python3 - <<'END'
+lines = open("out").read().splitlines()
+head = next(line for line in lines if line.startswith("scenario"))
+rows = [line for line in lines if line.startswith(("short", "long"))]
+at = head.index("what-ifs")
+assert len(rows) == 2 and all(line[at:].startswith("matrix,") for line in rows), lines
+END
+ok $? "columns of long names"
 try 2 "an unknown scenario" bz scenarios "$tiny" fsued
 says err "did you mean fused?"
 one_line

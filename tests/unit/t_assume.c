@@ -2,6 +2,7 @@
 
 #include "analyze/analyze.h"
 #include "make_plan.h"
+#include "net.h"
 #include "tap.h"
 
 /* Assumed costs: their text, the layers that they select, and what they do to the bound. */
@@ -228,11 +229,75 @@ static void unmeasured(void)
 	world_close(&w);
 }
 
+/* A loop's cost replaces that of all its rounds, measured or not. */
+static void loops(void)
+{
+	static const struct {
+		const char *given;
+		bool measured;
+		double ns; /* NAN: unknown */
+		enum origin origin;
+	} row[] = {
+		{ NULL, true, 30, ORIGIN_MEASURED },
+		{ "1=7us", true, 7000, ORIGIN_ASSUMED },
+		{ "op=Loop=2x", true, 15, ORIGIN_ASSUMED },
+		{ "1=0", true, 0, ORIGIN_ASSUMED },
+		{ "1=7us", false, 7000, ORIGIN_ASSUMED },
+		{ "1=2x", false, NAN, ORIGIN_MISSING },
+	};
+	struct net *n = net_begin(17), *body;
+	net_ints(n, "trips", "3");
+	net_input(n, "x", DTYPE_F32, "8,16");
+	body = net_body(n);
+	net_input(body, "i", DTYPE_S64, "");
+	net_input(body, "go", DTYPE_BOOL, "");
+	net_input(body, "v", DTYPE_UNKNOWN, NULL);
+	net_node(body, "Relu", "v", "next", NULL);
+	net_output(body, "go", NULL);
+	net_output(body, "next", NULL);
+	net_node_body(net_node(n, "Loop", "trips,,x", "y", NULL), "body", body);
+	net_output(n, "y", NULL);
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
+	int numbers[] = { 1 };
+	is_int(p->layer_count, 1, "a model of one loop");
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct arena a = { 0 };
+		struct assumption assumed[1] = { 0 };
+		struct assume_item item;
+		struct error err = ERROR_NONE;
+		struct results *results = results_new();
+		if (row[i].measured)
+			measure(results, "eltwise:f32,f32:relu:8x16", 10);
+		ok(!row[i].given || (assume_parse(row[i].given, &item, &err) == 0 &&
+			assume_apply(p, numbers, &item, assumed, &err) == 1), "a loop with %s %s",
+			row[i].given ? row[i].given : "no assumption", err.text);
+		struct scenario s = scenario_default();
+		s.assume = true;
+		struct ground g = *GROUND(p, NULL, results, NULL);
+		g.assumed = assumed;
+		struct analysis *x = analyze(&a, &g, &s);
+		double ns = x->layers[0].ns;
+		ok(isnan(row[i].ns) ? isnan(ns) || x->layers[0].at_least : ns == row[i].ns, "... takes %g",
+			ns);
+		ok(x->complete == !isnan(row[i].ns), "... and the total is %scomplete",
+			isnan(row[i].ns) ? "in" : "");
+		if (x->complete)
+			near(x->total_ns, row[i].ns, 1e-9, "... which is that");
+		is_int(x->layers[0].origin, row[i].origin, "... from");
+		results_free(results);
+		arena_free(&a);
+	}
+	plan_free(p);
+	net_free(body);
+	net_free(n);
+}
+
 int main(void)
 {
 	costs();
 	layers();
 	bounds();
 	unmeasured();
+	loops();
 	return done_testing();
 }
