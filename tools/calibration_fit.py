@@ -3,7 +3,7 @@
 A figure is a real time and the kernels that make it up: one layer of a TensorRT profile, or all of a model
 whose latency is published. A kernel takes
 
-    fixed x 1410 MHz / clock + max((operations + tiles x tile) / share, memory / share + cache / 0.31)
+    fixed x FIXED_MHZ / clock + max((operations + tiles x tile) / share, memory / share + cache / CACHE_SHARE)
 
 where operations and memory are times at the peaks, `tile` is the time in which one multiprocessor computes 64
 x 64 sums of a product, and `cache` that of what the last-level cache holds. Shares of memory and of matrix
@@ -18,11 +18,14 @@ import json
 import math
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-FIXED_MHZ, CACHE_SHARE = 1410, 0.31
+HEADER = (ROOT / "src" / "analyze" / "calibration.h").read_text()
+FIXED_MHZ, CACHE_SHARE = (float(re.search(rf"#define CALIBRATION_{name} (\S+)", HEADER)[1])
+                          for name in ("MHZ", "CACHE_SHARE"))
 GENERATIONS = {70: "Volta", 75: "Turing", 80: "Ampere", 89: "Ada", 90: "Hopper", 100: "Blackwell"}
 # What each kind takes of the parameters: fixed time, tiles and share of the operations.
 KINDS = {
@@ -39,7 +42,8 @@ START = {"fixed_memory": 2.0, "fixed_conv": 5.0, "fixed_group": 3.0, "fixed_matm
          "flops_conv": 0.62, "flops_few": 0.2, "flops_plain": 0.75, "flops_winograd": 1.5,
          **{f"bytes {g}": 0.87 for g in GENERATIONS}, **{f"products {g}": 0.72 for g in GENERATIONS}}
 # Kernels alone, as measured: H100, bf16 product of 8192^3 in 1.38 ms (1.11 at the peak), a copy at 3.0 of
-# 3.35 TB/s; H200, a copy at 4.3 of 4.8 TB/s.
+# 3.35 TB/s; H200, a copy at 4.3 of 4.8 TB/s. Not fitted: BabelStream's copies on A100 (80 GB), H100 and H200,
+# 1.61 of 2.04, 2.90 of 3.35, 4.01 of 4.8 TB/s (samuel-bohman/AI-benchmarking-guide, Azure_Results).
 ALONE = [("h100", "product", 1380.0, [("matmul", True, 1111.5, 17.0, 0.0, 0.0)]),
          ("h100", "copy", 1000.0, [("memory", False, 0.0, 0.0, 895.5, 0.0)]),
          ("h200", "copy", 1000.0, [("memory", False, 0.0, 0.0, 895.8, 0.0)])]

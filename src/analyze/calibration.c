@@ -10,11 +10,8 @@
 #define FEW_CHANNELS 8
 #define NEAREST_SPREAD 1.5 /* how much wider the spread for another kind is: tools/make_calibration.py */
 #define SM_NEW 75          /* first compute capability of the devices whose profiles are by TensorRT */
-#define FIXED_MHZ 1410     /* clock of the fixed times */
-#define FLOOR_FIXED 0.46   /* share of the fixed time that no kernel is below: calibration.h */
 #define TILE (64 * 64)
 #define WINOGRAD_MOST 4    /* how many times fewer multiplications F(4x4, 3x3) does */
-#define CACHE_SHARE 0.31   /* of what the processors can load, what they get from the L2 cache */
 
 const struct calibration_row *calibration_rows(int *count)
 {
@@ -54,7 +51,7 @@ const char *calibration_kind_name(enum calibration_kind k)
 
 const char *calibration_library_name(enum calibration_library l)
 {
-	return l == CALIBRATION_OLD ? "cuDNN 7.6" : "TensorRT 8";
+	return l == CALIBRATION_OLD ? "cuDNN 7.6" : "new kernels";
 }
 
 /* True for a convolution that Winograd's algorithm computes: 3x3, no stride, dense, one group. */
@@ -118,7 +115,7 @@ static double share_flops(const struct calibration_row *row, const struct peaks 
 /* The time that the clock makes of a fixed time. */
 static double at_clock(double ns, const struct peaks *k)
 {
-	return ns / k->clock_share * (isnan(k->clock_mhz) ? 1 : FIXED_MHZ / k->clock_mhz);
+	return ns / k->clock_share * (isnan(k->clock_mhz) ? 1 : CALIBRATION_MHZ / k->clock_mhz);
 }
 
 /* The products in each sum of a convolution or matrix product; 0 of another kernel. */
@@ -164,7 +161,7 @@ struct estimate estimate_of(
 	double share = share_flops(e.row, k), launch = s->amortized ? 0 : e.row->launch_ns;
 	e.ops_ns = (e.peak_ops_ns + e.row->tiles * e.tile_ns) / share / k->clock_share;
 	e.bytes_ns = e.memory_ns / share_bytes(e.row, k) / k->bandwidth_share +
-		e.cache_ns / CACHE_SHARE / k->clock_share;
+		e.cache_ns / CALIBRATION_CACHE_SHARE / k->clock_share;
 	e.nearest = !own || !e.row->points;
 	e.other_launch = s->amortized == (library == CALIBRATION_OLD);
 	double spread = (e.other_launch && e.row->points) || !own ? NEAREST_SPREAD : 1;
@@ -175,7 +172,7 @@ struct estimate estimate_of(
 	bool fewer = e.row->kind == CALIBRATION_CONV_WINOGRAD;
 	double moved = k->level_count ? fmax(e.memory_ns, e.cache_ns) : 0; /* else it may be in a cache */
 	double work = fmax(e.peak_ops_ns / (fewer ? WINOGRAD_MOST : 1), moved);
-	double fixed = isnan(k->clock_mhz) ? 0 : FLOOR_FIXED * at_clock(e.row->fixed_ns, k);
+	double fixed = isnan(k->clock_mhz) ? 0 : CALIBRATION_FLOOR * at_clock(e.row->fixed_ns, k);
 	e.floor_ns = fmin(e.ns, fixed + launch * e.row->low + work);
 	e.lo = fmax(e.lo, e.floor_ns);
 	return e;

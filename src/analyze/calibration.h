@@ -4,22 +4,28 @@
  *
  * where both times are those of the roofline (analyze/peaks.h) at the vendor's peaks, and launch counts only
  * with isolated launches. Rows say what kernels of a kind reach with a library; generations of GPUs replace
- * the shares of memory and of matrix products. A fixed time is of a clock of 1410 MHz and in inverse
+ * the shares of memory and of matrix products. A fixed time is of the clock CALIBRATION_MHZ and in inverse
  * proportion to the clock: start, first loads and last stores in a row of kernels, which make small kernels
  * reach less of the peaks. tools/make_calibration.py fits both tables, names the sources, and predicts each
  * device's figures without it.
  *
  * A product's operations have a tile more: 64 x 64 sums by one multiprocessor, for which a kernel of few
- * tiles waits. Bytes that the last-level cache holds are loaded at CACHE_SHARE of 64 bytes a clock and
- * multiprocessor (NVIDIA's tuning guides of Volta to Hopper).
+ * tiles waits. Bytes that the last-level cache holds are loaded at CALIBRATION_CACHE_SHARE of 64 bytes a
+ * clock and multiprocessor (NVIDIA's tuning guides of Volta to Hopper).
  *
- * No kernel takes less than its floor: 0.46 times the fixed time (frameworks run as few as half of the
- * kernels that the groups here are, because they merge more), and the longest of: operations at the peak,
- * bytes that no cache holds at the memory's bandwidth, the others at 64 bytes a clock and multiprocessor. */
+ * No kernel takes less than its floor: CALIBRATION_FLOOR times the fixed time (frameworks run as few as half
+ * of the kernels that the groups here are, because they merge more), and the longest of: operations at the
+ * peak, bytes that no cache holds at the memory's bandwidth, the others at 64 bytes a clock and
+ * multiprocessor. */
 #ifndef ANALYZE_CALIBRATION_H
 #define ANALYZE_CALIBRATION_H
 
 #include "analyze/peaks.h"
+
+/* tools/calibration_fit.py reads them here, and fits the tables around them. */
+#define CALIBRATION_MHZ 1410         /* clock of the fixed times */
+#define CALIBRATION_FLOOR 0.46       /* share of the fixed time that no kernel is below */
+#define CALIBRATION_CACHE_SHARE 0.31 /* of what the processors can load, what they get from the L2 cache */
 
 enum calibration_kind {
 	CALIBRATION_MEMORY,        /* kernels that are limited by bytes: elementwise, pooling, copies ... */
@@ -34,7 +40,7 @@ enum calibration_kind {
 
 enum calibration_library {
 	CALIBRATION_OLD,           /* cuDNN 7.6: isolated launches below compute capability 7.5 */
-	CALIBRATION_NEW,           /* TensorRT 8 */
+	CALIBRATION_NEW,           /* TensorRT 7 to 10, AITemplate, PyTorch 2 */
 	CALIBRATION_LIBRARY_COUNT
 };
 
@@ -52,7 +58,7 @@ struct calibration_row {
 };
 const struct calibration_row *calibration_rows(int *count); /* static storage */
 const char *calibration_kind_name(enum calibration_kind k); /* "convolution" */
-const char *calibration_library_name(enum calibration_library l); /* "TensorRT 8" */
+const char *calibration_library_name(enum calibration_library l); /* "new kernels" */
 
 /* GPUs of one architecture: what their kernels reach with new libraries. */
 struct calibration_generation {

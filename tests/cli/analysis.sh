@@ -145,7 +145,7 @@ try 0 "a page with a named library" "$BENANZA" report -d h100 --db none.db -w li
     "$models/tiny.onnx"
 grep -q '<td>nosuch</td>' "$work/out"; ok $? "names it"
 try 0 "a bound of estimates as text" "$BENANZA" bound -d h100 --db none.db "$models/tiny.onnx"
-says out "efficiency of TensorRT 8; 6 layers have that of the closest kind of kernel"
+says out "efficiency of new kernels; 6 layers have that of the closest kind of kernel"
 try 0 "names of layers are cut at their beginning" "$BENANZA" bound -q -d h100 --db none.db \
     "$top/data/models/resnet50.onnx" --analysis A14
 says out " ../conv1/Conv "
