@@ -152,12 +152,20 @@ static int is_description(const struct dirent *entry)
 	return n > suffix && entry->d_name[0] != '.' && strcmp(entry->d_name + n - suffix, SUFFIX) == 0;
 }
 
+/* The files of the data directory, sorted. *folder: NULL without one. The caller frees the entries. */
+static int files_list(struct arena *a, const char **folder, struct dirent ***entries)
+{
+	*entries = NULL;
+	*folder = exe_data_path(a, "devices");
+	int n = *folder ? scandir(*folder, entries, is_description, alphasort) : 0;
+	return n < 0 ? 0 : n;
+}
+
 int described_list(struct arena *a, struct described **list, int *count, struct error *err)
 {
-	const char *folder = exe_data_path(a, "devices");
-	struct dirent **entries = NULL;
-	int n = folder ? scandir(folder, &entries, is_description, alphasort) : 0, bad = 0;
-	n = n < 0 ? 0 : n;
+	const char *folder;
+	struct dirent **entries;
+	int n = files_list(a, &folder, &entries), bad = 0;
 	*list = ARENA_ARRAY(a, struct described, n);
 	*count = 0;
 	for (int i = 0; i < n; i++) {
@@ -171,6 +179,23 @@ int described_list(struct arena *a, struct described **list, int *count, struct 
 	return bad;
 }
 
+/* The file of this id, or NULL. */
+static const char *file_of(struct arena *a, const char *id)
+{
+	const char *folder, *found = NULL;
+	struct dirent **entries;
+	int n = files_list(a, &folder, &entries);
+	size_t size = strlen(id);
+	for (int i = 0; i < n; i++) {
+		const char *name = entries[i]->d_name;
+		if (!found && strlen(name) == size + strlen(SUFFIX) && strncasecmp(name, id, size) == 0)
+			found = arena_printf(a, "%s/%s", folder, name);
+		free(entries[i]);
+	}
+	free(entries);
+	return found;
+}
+
 int described_find(struct arena *a, const char *asked, struct described *d, struct error *err)
 {
 	struct described *list;
@@ -179,10 +204,13 @@ int described_find(struct arena *a, const char *asked, struct described *d, stru
 	/* a file name, even if the file does not exist */
 	if (n > suffix && strcmp(asked + n - suffix, SUFFIX) == 0)
 		return described_read(a, asked, d, err) ? -1 : 1;
+	const char *file = file_of(a, asked);
+	if (file)
+		return described_read(a, file, d, err) ? -1 : 1;
 	if (described_list(a, &list, &count, err))
 		return -1;
 	for (int i = 0; i < count; i++)
-		if (strcasecmp(list[i].id, asked) == 0 || strcasecmp(list[i].name, asked) == 0) {
+		if (strcasecmp(list[i].name, asked) == 0) {
 			*d = list[i];
 			return 1;
 		}

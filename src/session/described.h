@@ -28,7 +28,7 @@ int described_read(struct arena *a, const char *path, struct described *d, struc
  * an error. */
 int described_list(struct arena *a, struct described **list, int *count, struct error *err);
 /* Finds the description whose id or name is `asked` (case-insensitive), or reads the file `asked` (ending in
- * .json). 1: found; 0: none; -1: error. */
+ * .json). By id it reads one file; only for a name all. 1: found; 0: none; -1: error. */
 int described_find(struct arena *a, const char *asked, struct described *d, struct error *err);
 
 #endif

@@ -189,11 +189,16 @@ static struct model *model_open(const struct session *s, const char *path, struc
 	return model_load_over(path, expand ? NULL : op_exists, err);
 }
 
-static bool names_gpu(const char *device)
+/* True if the device is described and no runner has its name, which would be asked first. */
+static bool names_gpu(const struct config *config)
 {
 	struct described d;
 	struct error none = ERROR_NONE;
 	struct arena scratch = { 0 };
+	const char *device = config->device;
+	for (int i = 0; device && i < config->runner_count; i++)
+		if (strcmp(config->runners[i].name, device) == 0)
+			return false;
 	bool is_described = device && described_find(&scratch, device, &d, &none) > 0;
 	arena_free(&scratch);
 	return is_described;
@@ -218,7 +223,7 @@ struct session *session_open(struct config *config, const struct session_options
 	if (!bad && config->what_if)
 		bad = scenario_parse(&s->scenario, config->what_if, err);
 	s->matrix_given = scenarios_say_matrix(config->what_if);
-	s->gpu_asked = names_gpu(config->device);
+	s->gpu_asked = names_gpu(config);
 	if (!bad)
 		bad = sidecars_gather(s, err);
 	if (!bad)

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tap.h"
@@ -109,6 +110,39 @@ static void test_bad(void)
 	unlink(good);
 }
 
+/* By id only the description's own file is read: another one may be broken. By name all are. */
+static void test_one(void)
+{
+	static const char good[] = "{\"name\":\"My GPU\",\"sm\":86,\"cudnn\":{},\"bandwidth_bytes_s\":5e11}";
+	static const char *const file[] = { "mine", "odd" }, *const text[] = { good, "{" };
+	struct described d;
+	char root[] = "/tmp/described-XXXXXX", path[sizeof(root) + 32];
+	ok(mkdtemp(root) != NULL, "a folder");
+	snprintf(path, sizeof(path), "%s/devices", root);
+	mkdir(path, 0700);
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/devices/%s.json", root, file[i]);
+		FILE *f = fopen(path, "w");
+		fputs(text[i], f);
+		fclose(f);
+	}
+	setenv("BENANZA_DATA", root, 1);
+	is_int(described_find(&a, "MINE", &d, &err), 1, "by id, beside a broken file");
+	is_str(d.name, "My GPU", "it is that one");
+	is_int(described_find(&a, "odd", &d, &err), -1, "the broken one is an error");
+	ok(strstr(err.text, "odd.json:1"), "... that names it: %s", err.text);
+	is_int(described_find(&a, "My GPU", &d, &err), -1, "by name all are read");
+	is_int(described_find(&a, "min", &d, &err), -1, "a part of an id is none");
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/devices/%s.json", root, file[i]);
+		unlink(path);
+	}
+	is_int(described_find(&a, "mine", &d, &err), 0, "none without files");
+	snprintf(path, sizeof(path), "%s/devices", root);
+	rmdir(path);
+	rmdir(root);
+}
+
 int main(void)
 {
 	char data[4096];
@@ -117,6 +151,7 @@ int main(void)
 	setenv("BENANZA_DATA", data, 1);
 	test_data();
 	test_bad();
+	test_one();
 	arena_free(&a);
 	return done_testing();
 }
