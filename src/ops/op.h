@@ -142,8 +142,9 @@ const char *op_call_surplus(const struct op_call *c);
 const char *op_call_mistyped(const struct op_call *c, struct op_types_met *met);
 
 /* Sets the output type of an integer convolution or matmul to `to`: sums in s32, one factor per channel (a
- * gemm's alpha included), then a bias in f32. To s32: the raw sums. */
-void op_problem_requantize(struct problem *p, enum dtype to);
+ * gemm's alpha included), then a bias in f32. To s32: the raw sums. Of 8-bit floats: sums in f32, and factors
+ * only if the weights have a scale per channel (by_channel); those of whole tensors are not in a problem. */
+void op_problem_requantize(struct problem *p, enum dtype to, bool by_channel);
 
 /* Gives full attention a mask that broadcasts to the scores (n, heads, queries, keys): mode masked. Returns
  * false and changes nothing if it does not broadcast, its shape is unknown, or the problem has another

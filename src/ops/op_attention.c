@@ -135,7 +135,7 @@ bool attention_projection(const struct op_call *c, int weights, int bias, struct
 		return false;
 	op_problem_bias(bias ? op_in(c, bias) : NULL, out);
 	if (op_is_byte(x->dtype))
-		op_problem_requantize(&out->problem, y->dtype);
+		op_problem_requantize(&out->problem, y->dtype, false);
 	out->proxy = true;
 	return true;
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#define WEIGHTS_SCALE 4 /* index, in operators with all scales as inputs */
 /* Opsets at which the core is looked up: the oldest that has it (later, axes of reductions became inputs). */
 static const int64_t core_opsets[] = { 17, 20 };
 
@@ -189,21 +190,23 @@ RULE_COST(op_core)
 	cost->bytes = op_bytes_all(c);
 }
 
-void op_problem_requantize(struct problem *p, enum dtype to)
+void op_problem_requantize(struct problem *p, enum dtype to, bool by_channel)
 {
 	p->accumulator = op_accumulator(p->operand[0].dtype);
 	p->operand[problem_operand_count(p) - 1].dtype = to;
 	/* gemm's alpha becomes part of the scale */
 	if (p->epilogue_count && p->epilogue[0].kind == EPILOGUE_ELTWISE)
 		memmove(p->epilogue, p->epilogue + 1, (size_t)--p->epilogue_count * sizeof(p->epilogue[0]));
-	if (p->accumulator != DTYPE_S32 || to == DTYPE_S32 || p->epilogue_count == PROBLEM_EPILOGUES)
+	bool scaled = p->accumulator == DTYPE_S32 ? to != DTYPE_S32
+						  : by_channel && dtype_is_float8(p->operand[0].dtype);
+	if (!scaled || p->epilogue_count == PROBLEM_EPILOGUES)
 		return;
 	memmove(p->epilogue + 1, p->epilogue, (size_t)p->epilogue_count++ * sizeof(p->epilogue[0]));
 	p->epilogue[0] = (struct epilogue){
 		.kind = EPILOGUE_SCALE, .operand = { .dtype = DTYPE_F32, .constant = true }
 	};
 	for (int i = 1; i < p->epilogue_count; i++) {
-		if (p->epilogue[i].kind == EPILOGUE_BIAS)
+		if (p->epilogue[i].kind == EPILOGUE_BIAS && p->accumulator == DTYPE_S32)
 			p->epilogue[i].operand.dtype = DTYPE_F32;
 	}
 }
@@ -240,7 +243,7 @@ static void product_bias(const struct op_call *c, const struct op_core *k, struc
 	out->proxy |= op_count(op_in(c, k->bias)) != (double)p->mn;
 }
 
-/* Sums in s32, then the scale. An input quantized in the operator is measured as quantized before, and scales
+/* Sums, then the scale. An input quantized in the operator is measured as quantized before, and scales
  * computed at run time as constants: both are proxies. */
 static void product_problem(const struct op_call *c, const struct op_core *k, struct op_problem *out)
 {
@@ -248,13 +251,12 @@ static void product_problem(const struct op_call *c, const struct op_core *k, st
 	bool dynamic = is_values(p->operand[0].dtype);
 	if (dynamic)
 		p->operand[0].dtype = DTYPE_U8;
-	op_problem_requantize(p, k->type);
+	op_problem_requantize(p, k->type, op_in(c, WEIGHTS_SCALE) && op_count(op_in(c, WEIGHTS_SCALE)) != 1);
 	product_bias(c, k, out);
 	/* an integer matrix would have to be scaled first */
 	for (int i = 0; i < p->epilogue_count; i++)
 		out->proxy |= p->epilogue[i].kind == EPILOGUE_BINARY;
-	out->proxy |= dynamic || k->run_time || scale_is_by_row(c) ||
-		(k->type != DTYPE_S32 && p->accumulator != DTYPE_S32);
+	out->proxy |= dynamic || k->run_time || scale_is_by_row(c);
 }
 
 /* True if all inputs have the result's scale and zero point, so that bytes are only moved. */

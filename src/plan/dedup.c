@@ -302,7 +302,7 @@ static void layer_price(struct dedup *d, struct builder *b, int i)
 	if (quant)
 		quant_problem(b, quant, &c, &out);
 	else if (few && out.known)
-		op_problem_requantize(&out.problem, c.outputs[0].dtype);
+		op_problem_requantize(&out.problem, c.outputs[0].dtype, false);
 	if (!out.known) {
 		l->why = l->why ? l->why : call_why(b, l, &c, out.why);
 		return;

@@ -70,6 +70,7 @@ struct quant {
 	int activation;
 	struct epilogue function; /* the activation's epilogue; MODE_NONE: no activation */
 	bool product;        /* a matmul or convolution whose sums (s32; f32 for 8-bit floats) are scaled */
+	bool by_channel;     /* its weights have a scale per channel */
 	bool rescaled;       /* input and output scales differ and the kernel takes none: its problem is a
 			        proxy, unless it is a table lookup */
 	bool stands_in;      /* a proxy: the epilogue only approximates the activation, or scales are not

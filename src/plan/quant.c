@@ -45,8 +45,6 @@ static struct readers readers_find(const struct plan *p)
 	return r;
 }
 
-/* ---- scales */
-
 /* ---- inputs of a core */
 
 /* The value that an input of a matmul or convolution is dequantized from, or -1. */
@@ -167,10 +165,11 @@ static void take_sources(struct quant_search *s, const struct plan_layer *core, 
 		if (q->source[i] < 0 || input_is_again(s, core, i))
 			continue;
 		const struct plan_layer *l = quant_weights_dequantizer(s, core->inputs[i], &axis);
-		if (l)
+		if (l) {
 			quant_take_shared(s, &s->p->layers[s->p->values[core->inputs[i]].producer],
 				core->index);
-		else if ((l = quant_moved_dequantizer(s, core->inputs[i])))
+			q->by_channel |= q->product && i == 1 && !quant_is_one_scale(s->p, l);
+		} else if ((l = quant_moved_dequantizer(s, core->inputs[i])))
 			quant_take_movers(s, core->inputs[i], q->source[i]);
 		if (!(q->product && i == 2))
 			quant_scaled_by(s, q, l);

@@ -78,8 +78,7 @@ bool quant_is(const struct plan_layer *l, const char *op)
 
 bool quant_is_byte(enum dtype t)
 {
-	return t == DTYPE_S8 || t == DTYPE_U8 || t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2 ||
-		t == DTYPE_F8E4M3FNUZ || t == DTYPE_F8E5M2FNUZ;
+	return t == DTYPE_S8 || t == DTYPE_U8 || dtype_is_float8(t);
 }
 
 const struct plan_layer *quant_dequantizer(const struct quant_search *s, int value)

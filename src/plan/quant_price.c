@@ -76,8 +76,7 @@ void quant_problem(const struct builder *b, const struct quant *q, const struct 
 	out->proxy |= (q->rescaled && !op_problem_is_table(p)) || q->stands_in;
 	if (!q->product)
 		return;
-	op_problem_requantize(p, c->outputs[0].dtype);
-	out->proxy |= p->accumulator != DTYPE_S32; /* 8-bit floats: the problem text has no factor */
+	op_problem_requantize(p, c->outputs[0].dtype, q->by_channel);
 	if (q->bias >= 0)
 		epilogue_add(p, (struct epilogue){ .kind = EPILOGUE_BIAS,
 					.operand = { .dtype = DTYPE_F32, .constant = true } });

@@ -117,6 +117,11 @@ bool dtype_is_float(enum dtype t)
 	return dtype_rows[t].is_float;
 }
 
+bool dtype_is_float8(enum dtype t)
+{
+	return dtype_is_float(t) && dtype_bits(t) == 8 && t != DTYPE_F8E8M0;
+}
+
 bool dtype_is_asked(enum dtype t)
 {
 	return (dtype_is_float(t) && t != DTYPE_F8E8M0) || t == DTYPE_S8;

@@ -56,6 +56,7 @@ enum dtype dtype_parse_usual(struct text name);
 int dtype_take_asked(struct text name, enum dtype *t, struct error *err);
 int dtype_bits(enum dtype t);              /* 0 for unknown and string */
 bool dtype_is_float(enum dtype t);
+bool dtype_is_float8(enum dtype t); /* of values with a scale: 8-bit floats but f8e8m0, which is one */
 bool dtype_is_asked(enum dtype t);         /* a model can be planned in it: s8 and floating-point types, but
 					      not f8e8m0, which is one of scales */
 /* Bytes of `count` elements; types of less than 8 bits are packed, and the sum is rounded up. NaN if the type

@@ -173,8 +173,9 @@ struct operand {
 
 enum epilogue_kind {
 	EPILOGUE_BIAS,   /* + operand, one value per channel (conv k, matmul n) */
-	EPILOGUE_SCALE,  /* * operand, one f32 factor per channel: converts s32 sums to f32. It is the first
-			    epilogue, and requires an s32 accumulator and a destination other than s32 */
+	EPILOGUE_SCALE,  /* * operand, one f32 factor per channel, as the first epilogue: converts s32 sums to
+			    f32 (with a destination other than s32), or scales those of 8-bit floats whose
+			    weights have a scale per channel */
 	EPILOGUE_BINARY, /* mode (add, mul ...) with an operand of the destination's shape, not in place */
 	EPILOGUE_ELTWISE /* mode with alpha and beta */
 };

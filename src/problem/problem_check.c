@@ -59,8 +59,19 @@ static int check_volume(const struct problem *p, struct error *err)
 	return 0;
 }
 
-/* A scale epilogue converts integer sums to f32: one f32 factor per channel, before all other epilogues,
- * with an s32 accumulator and a destination that is not s32. */
+/* True if a scale epilogue may follow: sums that become values of another type than theirs, or sums of 8-bit
+ * floats, whose weights may have a scale per channel. */
+static bool takes_scale(const struct problem *p, const struct kernel_row *row)
+{
+	if (!row->output_channels)
+		return false;
+	if (p->accumulator == DTYPE_S32)
+		return p->operand[row->operands - 1].dtype != DTYPE_S32;
+	return p->accumulator == DTYPE_F32 && dtype_is_float8(p->operand[0].dtype) &&
+		dtype_is_float8(p->operand[1].dtype);
+}
+
+/* A scale epilogue has one f32 factor per channel, before all other epilogues. */
 static int check_epilogues(const struct problem *p, const struct kernel_row *row, struct error *err)
 {
 	if (p->epilogue_count < 0 || p->epilogue_count > PROBLEM_EPILOGUES)
@@ -73,10 +84,9 @@ static int check_epilogues(const struct problem *p, const struct kernel_row *row
 			continue;
 		if (i > 0)
 			return error_set(err, "problem: scale must be the first epilogue");
-		if (!row->output_channels || p->accumulator != DTYPE_S32 ||
-			p->operand[row->operands - 1].dtype == DTYPE_S32)
-			return error_set(
-				err, "problem: scale needs s32 sums and a destination that is not s32");
+		if (!takes_scale(p, row))
+			return error_set(err, "problem: scale needs s32 sums and a destination that is not "
+				"s32, or sources of 8-bit floats");
 		if (p->epilogue[i].operand.dtype != DTYPE_F32)
 			return error_set(err, "problem: scale must have type f32, not %s",
 				dtype_name(p->epilogue[i].operand.dtype));

@@ -274,7 +274,7 @@ int standin_ask_all(const struct backend *b, const char *text, struct backend_li
 	return ask(b, text, true, list, err);
 }
 
-static double compare(struct set *s, double epsilon)
+static double compare(struct set *s, double epsilon, double factor)
 {
 	const struct problem *p = s->problem;
 	struct check_inputs in = { .value = value, .state = s, .epsilon = epsilon };
@@ -292,6 +292,8 @@ static double compare(struct set *s, double epsilon)
 		}
 		if (!check_output(p, &in, i, &want, &scale))
 			return NAN;
+		want *= factor;
+		scale *= factor;
 		char rounded[8];
 		fill_encode(want, t, rounded);
 		double off = fabs(got - want), off_rounded = fabs(got - fill_decode(rounded, t));
@@ -321,7 +323,7 @@ double standin_worst(const struct backend_list *list, int index, struct error *e
 	}
 	standin_enqueued = plan.enqueue(plan.state, &s.at, STANDIN_STREAM, err);
 	if (standin_enqueued == 0)
-		worst = compare(&s, plan.epsilon);
+		worst = compare(&s, plan.epsilon, plan.factor > 0 ? plan.factor : 1);
 	plan.free(plan.state);
 	arena_free(&s.arena);
 	return worst;

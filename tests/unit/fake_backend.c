@@ -143,6 +143,7 @@ static void compute(void *arguments)
 			value = i % 2 ? 0 : value_of(x, CHECK_SOURCE, 0, i) / (1 - p->alpha);
 		else
 			check_output(p, &in, i, &value, &scale);
+		value *= fake_backend.by_factor > 0 ? fake_backend.by_factor : 1;
 		fill_encode(value, l.dtype, (char *)x->at.destination + offset_of(&l, i));
 		if (p->kernel == KERNEL_TOPK)
 			place_write(x, i, value);
@@ -235,6 +236,7 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *ou
 		.ready = fake_backend.ready_ns > 0 ? ready : NULL,
 		.free = plan_free,
 		.gain = fake_backend.gain,
+		.factor = fake_backend.factor,
 		.epsilon = fake_backend.epsilon };
 	fake.host_ns += fake_backend.plan_ns;
 	fake_backend.plans_alive++;

@@ -28,6 +28,8 @@ struct fake_backend {
 					   an execution on another set does */
 	int kernels;                    /* kernels per execution; the first one computes */
 	double gain, epsilon;
+	double factor;                  /* of the plan; the kernel computes by_factor times the problem */
+	double by_factor;               /* 0: once */
 	bool plan_fails, enqueue_allocates, enqueue_waits, enqueue_fails;
 	int enqueue_returns;            /* with an error: what libraries return that refuse when they run */
 	int enqueue_refused_from;       /* ... from the n-th enqueue on */

@@ -25,6 +25,7 @@ struct operation {
 	int8_t fast;
 	const void *bias;
 	const float *scales[3]; /* of A, B and D */
+	int32_t scale_mode[2];
 };
 
 struct preference {
@@ -106,6 +107,8 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(
 	case CUBLASLT_MATMUL_DESC_POINTER_MODE: return set(&o->pointers, 4, value, bytes);
 	case CUBLASLT_MATMUL_DESC_A_SCALE_POINTER: return set(&o->scales[0], 8, value, bytes);
 	case CUBLASLT_MATMUL_DESC_B_SCALE_POINTER: return set(&o->scales[1], 8, value, bytes);
+	case CUBLASLT_MATMUL_DESC_A_SCALE_MODE: return set(&o->scale_mode[0], 4, value, bytes);
+	case CUBLASLT_MATMUL_DESC_B_SCALE_MODE: return set(&o->scale_mode[1], 4, value, bytes);
 	case CUBLASLT_MATMUL_DESC_D_SCALE_POINTER: return set(&o->scales[2], 8, value, bytes);
 	case CUBLASLT_MATMUL_DESC_FAST_ACCUM: return set(&o->fast, 1, value, bytes);
 	default: return CUBLAS_STATUS_INVALID_VALUE;
@@ -431,6 +434,14 @@ static double finish(const struct operation *o, double v)
 	return v;
 }
 
+/* The scale of a row of A or of a column of B. */
+static double scale_at(const struct operation *o, int side, uint64_t at)
+{
+	if (!o->scales[side])
+		return 1;
+	return o->scales[side][o->scale_mode[side] == CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F ? at : 0];
+}
+
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t h, cublasLtMatmulDesc_t op, const void *alpha, const void *a,
 	cublasLtMatrixLayout_t a_layout, const void *b, cublasLtMatrixLayout_t b_layout, const void *beta,
 	const void *c, cublasLtMatrixLayout_t c_layout, void *d, cublasLtMatrixLayout_t d_layout,
@@ -458,8 +469,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t h, cublasLtMatmulDesc_t op, const
 	enum dtype out = dtype_of((int)md->type);
 	for (int i = 0; i < 3; i++)
 		fake_cublaslt.scale[i] = o->scales[i] ? *o->scales[i] : 0;
-	double in_scale = (o->scales[0] ? *o->scales[0] : 1) * (o->scales[1] ? *o->scales[1] : 1),
-	       out_scale = o->scales[2] ? *o->scales[2] : 1;
+	double out_scale = o->scales[2] ? *o->scales[2] : 1;
 	for (int32_t i = 0; i < md->batch; i++)
 		for (uint64_t col = 0; col < md->cols; col++)
 			for (uint64_t row = 0; row < md->rows; row++) {
@@ -467,7 +477,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t h, cublasLtMatmulDesc_t op, const
 				for (uint64_t k = 0; k < depth; k++)
 					sum += element(ma, a, i, o->trans_a == CUBLAS_OP_T, row, k) *
 						element(mb, b, i, o->trans_b == CUBLAS_OP_T, k, col);
-				sum *= in_scale;
+				sum *= scale_at(o, 0, row) * scale_at(o, 1, col);
 				sum *= vector ? load(alpha, CUDA_R_32F, (int64_t)row) : by_alpha;
 				if (by_beta != 0)
 					sum += by_beta * element(mc, c, i, false, row, col);

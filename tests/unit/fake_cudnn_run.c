@@ -48,6 +48,7 @@ static enum dtype dtype_of(const struct fake_node *tensor)
 	case CUDNN_DATA_INT32: return DTYPE_S32;
 	case CUDNN_DATA_BOOLEAN: return DTYPE_BOOL;
 	case CUDNN_DATA_FP8_E4M3: return DTYPE_F8E4M3;
+	case CUDNN_DATA_FP8_E5M2: return DTYPE_F8E5M2;
 	default: abort();
 	}
 }

@@ -71,6 +71,8 @@ static const struct {
 	{ "matmul:f8e4m3,f8e4m3.c,f8e4m3/f32:ba1bb1m5n7k3:ta0tb1", 1e-6, 1, 1, NULL },
 	{ "matmul:f8e4m3,f8e4m3.c,f8e4m3/f32:ba1bb1m5n7k3:ta0tb1+bias:f16.c+relu", 1e-6, 1, 1, NULL },
 	{ "matmul:f8e4m3,f8e5m2.c,f16/f32:ba1bb1m5n7k3:ta0tb1+add:f16", 1e-6, 1, 1, NULL },
+	{ "matmul:f8e4m3,f8e4m3.c,bf16/f32:ba3bb1m5n7k3:ta0tb1+scale:f32.c+bias:bf16.c", 1e-6, 1, 1,
+		"rows_folded=3" },
 };
 
 static void test_products(void)
@@ -124,12 +126,12 @@ static void test_eight_bits(void)
 	fake_cublaslt.transposed_only = false;
 	standin_ask(&backend_cublaslt, "matmul:f8e4m3,f8e4m3.c,f8e4m3/f32:ba1bb1m5n7k3:ta0tb0", &list, &err);
 	near(standin_worst(&list, 0, &err), 0, 1e-6, "8-bit floats by row");
-	ok(fake_cublaslt.scale[0] == 0.5 && fake_cublaslt.scale[1] == 4 && fake_cublaslt.scale[2] == 0.5,
+	ok(fake_cublaslt.scale[0] == 0.25 && fake_cublaslt.scale[1] == 4 && fake_cublaslt.scale[2] == 0.5,
 		"with scales of both sources and of the destination, none of which is 1");
 	backend_cublaslt.forget(&list);
 	standin_ask(&backend_cublaslt, "matmul:f8e4m3,f8e4m3.c,f16/f32:ba1bb1m5n7k3:ta0tb1", &list, &err);
 	near(standin_worst(&list, 0, &err), 0, 1e-6, "to f16");
-	ok(fake_cublaslt.scale[0] == 0.5 && fake_cublaslt.scale[1] == 2 && fake_cublaslt.scale[2] == 0,
+	ok(fake_cublaslt.scale[0] == 0.25 && fake_cublaslt.scale[1] == 4 && fake_cublaslt.scale[2] == 0,
 		"only those of the sources");
 	backend_cublaslt.forget(&list);
 	is_int(fake_cublaslt.created, fake_cublaslt.destroyed, "and their memory was given back");

@@ -361,6 +361,24 @@ static void test_gain(void)
 	end("gain");
 }
 
+/* Outputs are compared with the problem's times the plan's factor: an 8-bit result's scale. */
+static void test_factor(void)
+{
+	static const double by[][2] = { { 0.5, 0.5 }, { 0.5, 0 }, { 0, 0.5 } };
+	for (int i = 0; i < 3; i++) {
+		double worst = NAN;
+		begin("matmul:f8e4m3,f8e4m3.c,f8e4m3/f32:ba1bb1m4n8k16:ta0tb0+bias:f16.c+relu");
+		fake_backend.factor = by[i][0];
+		fake_backend.by_factor = by[i][1];
+		void *w = prepare();
+		cuda_work_check(w, &worst, &err);
+		ok(i == 0 ? worst < 1e-6 : worst > 0.1, "planned %g, computed %g: error %g", by[i][0],
+			by[i][1], worst);
+		cuda_work_release(w);
+		end("factor");
+	}
+}
+
 /* Of large destinations only sampled elements are read. */
 static void test_large(void)
 {
@@ -803,6 +821,7 @@ int main(void)
 	test_unknown();
 	test_mischief();
 	test_gain();
+	test_factor();
 	test_large();
 	test_memory();
 	test_sharing();

@@ -117,6 +117,43 @@ static void problems_test(void)
 	}
 }
 
+/* 8-bit floats have scales, none of which is 1, and the outputs are right only if each is read. */
+static void scales_test(void)
+{
+	static const struct {
+		const char *text;
+		double scale[CUDA_SCALES]; /* 0: none */
+	} row[] = {
+		{ "conv:f8e4m3,f8e4m3.c,f16/f32:n1c4h7w6k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f16.c+relu",
+			{ 0.25, 4 } },
+		{ "conv:f8e4m3,f8e4m3.c,f8e4m3/"
+		  "f32:n1c4h7w6k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f16.c+add:f8e4m3+relu",
+			{ 0.25, 4, 0.5 } },
+		{ "matmul:f8e4m3,f8e5m2.c,f8e4m3/f32:ba1bb1m5n7k6:ta0tb0", { 0.25, 4, 0.5 } },
+		{ "conv:f8e4m3,f8e4m3.c,f8e4m3/"
+		  "f32:n1c4h7w6k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+scale:f32.c+bias:f32.c+relu",
+			{ 0.25, 4, 0.5 } },
+		{ "matmul:f8e4m3,f8e4m3.c,f16/f32:ba1bb1m5n7k6:ta0tb0+scale:f32.c", { 0.25, 4 } },
+		{ "matmul:f16,f16.c,f16/f32:ba1bb1m5n7k6:ta0tb0", { 0 } },
+	};
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct backend_list list;
+		struct error err = ERROR_NONE;
+		double seen[CUDA_SCALES] = { 0 };
+		int count = 0;
+		is_int(standin_ask(&backend_cudnn, row[i].text, &list, &err), 2, "%s", row[i].text);
+		struct cudnn_plan *plan = cudnn_plan_take(&list, 0);
+		for (int b = 0; b < plan->graph.binding_count; b++)
+			if (plan->graph.binding[b].role == CUDNN_VALUE && count < CUDA_SCALES)
+				seen[count++] = plan->graph.binding[b].value.f32;
+		cudnn_plan_free(plan);
+		for (int s = 0; s < CUDA_SCALES; s++)
+			near(seen[s], row[i].scale[s], 0, "scale %d", s);
+		near(standin_worst(&list, 0, &err), 0, TOLERANCE, "right");
+		backend_cudnn.forget(&list);
+	}
+}
+
 #define PLAIN "eltwise:f32,f32:relu:3x4x5"
 
 static void list_test(void)
@@ -550,6 +587,7 @@ int main(void)
 {
 	setenv("BENANZA_PLAN_CACHE", "none", 1);
 	problems_test();
+	scales_test();
 	list_test();
 	forms_test();
 	zeros_test();

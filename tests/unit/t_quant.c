@@ -713,7 +713,26 @@ static void test_small_floats(void)
 	net_node(n, "QuantizeLinear", "c,s,zf", "y", NULL);
 	net_output(n, "y", NULL);
 	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
-	is_problem(p, "c", "~matmul:f8e4m3,f8e4m3.c,f8e4m3/f32:ba1bb1m4n16k32:ta0tb0");
+	is_problem(p, "c", "matmul:f8e4m3,f8e4m3.c,f8e4m3/f32:ba1bb1m4n16k32:ta0tb0");
+	are_part(p, "xf w y", "c");
+	finish(n, p);
+}
+
+/* 8-bit floats whose weights have a scale per channel: a factor per channel. */
+static void test_small_floats_by_channel(void)
+{
+	struct net *n = quant_begin(19);
+	net_input(n, "x", DTYPE_F8E4M3, "4,32");
+	net_tensor(n, "zf", DTYPE_F8E4M3, "");
+	net_tensor(n, "wq", DTYPE_F8E4M3, "32,16");
+	net_tensor(n, "ws", DTYPE_F32, "16");
+	net_node(n, "DequantizeLinear", "x,s,zf", "xf", NULL);
+	net_node(n, "DequantizeLinear", "wq,ws", "w", "axis=1");
+	net_node(n, "MatMul", "xf,w", "c", NULL);
+	net_node(n, "QuantizeLinear", "c,s,zf", "y", NULL);
+	net_output(n, "y", NULL);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
+	is_problem(p, "c", "matmul:f8e4m3,f8e4m3.c,f8e4m3/f32:ba1bb1m4n16k32:ta0tb0+scale:f32.c");
 	are_part(p, "xf w y", "c");
 	finish(n, p);
 }
@@ -811,6 +830,7 @@ int main(int argc, char **argv)
 	test_almost();
 	test_misfits();
 	test_small_floats();
+	test_small_floats_by_channel();
 	test_tables();
 	test_index();
 	test_body();

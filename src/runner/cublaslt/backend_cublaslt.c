@@ -47,7 +47,8 @@ struct state { /* of a plan */
 	cublasLtMatmulAlgo_t algo;
 	size_t workspace;
 	cublasLtHandle_t handle;
-	float *scales;            /* of 8-bit floats, in device memory; else NULL */
+	float *scales;            /* of 8-bit floats, in device memory: of A, of D, of each column of B */
+	float alpha;              /* the source's scale where each column of B has one */
 	void *ones;               /* of a product with ones, in device memory; else NULL */
 };
 
@@ -303,21 +304,27 @@ static void plan_free(void *state)
 	free(s);
 }
 
-/* The scales of 8-bit floats, of A, B and D: a problem has none, but a product reads them. They are powers of
- * two other than 1, so that the check proves that each is read, whose product is 1. That of the destination
- * is behind the epilogues, and therefore 1 if there are any. */
-static int scales_make(struct state *s, struct error *err)
+/* The scales of 8-bit floats, in device memory. *factor: see cuda_float8_scales. */
+static int scales_make(struct state *s, double *factor, struct error *err)
 {
 	const struct cublaslt_case *c = &s->kase;
-	bool rescaled = cublaslt_is_float8(c->d.type) && !c->problem.epilogue_count;
-	const float scales[CUBLASLT_SCALES] = { 0.5f, rescaled ? 4 : 2, rescaled ? 0.5f : 1 };
+	float scale[CUDA_SCALES];
+	*factor = cuda_float8_scales(&c->problem, scale);
+	s->alpha = c->outer ? scale[0] : 1;
 	if (!cublaslt_is_float8(c->a.type))
 		return 0;
-	if (cuda_error(cudaMalloc((void **)&s->scales, sizeof(scales)), "cudaMalloc", err) ||
-		cuda_error(cudaMemcpy(s->scales, scales, sizeof(scales), cudaMemcpyHostToDevice),
-			"the scales", err))
-		return -1;
-	return cublaslt_desc_scale(&s->desc, c, s->scales, err);
+	int64_t columns = c->outer ? c->d.cols : 1;
+	size_t bytes = (size_t)(2 + columns) * sizeof(float);
+	float *values = base_malloc(bytes);
+	values[0] = scale[0];
+	values[1] = scale[2];
+	for (int64_t i = 0; i < columns; i++)
+		values[2 + i] = scale[1];
+	int bad = cuda_error(cudaMalloc((void **)&s->scales, bytes), "cudaMalloc", err) ||
+		cuda_error(cudaMemcpy(s->scales, values, bytes, cudaMemcpyHostToDevice), "the scales", err);
+	free(values);
+	const float *const at[CUDA_SCALES] = { c->outer ? NULL : s->scales, s->scales + 2, s->scales + 1 };
+	return bad ? -1 : cublaslt_desc_scale(&s->desc, c, at, err);
 }
 
 /* A product with ones reads them; no operand of the problem has them. */
@@ -349,9 +356,15 @@ static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t str
 	const void *b = c->ones.rows && !c->ones.is_a ? s->ones : at->source[0];
 	union cublaslt_scalar alpha = cublaslt_scalar(s->group, true);
 	union cublaslt_scalar beta = cublaslt_scalar(s->group, c->residual >= 0);
-	const void *by = c->scale < 0 ? (const void *)&alpha : at->epilogue[c->scale];
+	const void *by = c->scale < 0 || c->outer ? (const void *)&alpha : at->epilogue[c->scale];
 	if (c->ones.rows)
 		alpha.f32 = c->ones.factor;
+	if (c->outer) {
+		const float *const of_rows[CUDA_SCALES] = { at->epilogue[c->scale], NULL, NULL };
+		alpha.f32 = s->alpha;
+		if (cublaslt_desc_scale(&s->desc, c, of_rows, err))
+			return -1;
+	}
 	if (c->bias >= 0 && cublaslt_error(api->cublasLtMatmulDescSetAttribute(s->desc.operation,
 		CUBLASLT_MATMUL_DESC_BIAS_POINTER, &at->epilogue[c->bias], sizeof(at->epilogue[0])),
 		"cublasLtMatmulDescSetAttribute(bias pointer)", err))
@@ -379,19 +392,20 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *to
 	struct state *s = base_calloc(1, sizeof(*s));
 	*s = (struct state){ .kase = o->kase, .group = o->offer[index].group, .algo = o->offer[index].algo,
 		.workspace = o->offer[index].workspace };
+	double factor;
 	*status = STATUS_FAILED;
 	s->handle = cublaslt_handle(err);
 	if (!s->handle || cublaslt_desc_open(&s->desc, &s->kase, s->group, err)) {
 		free(s);
 		return -1;
 	}
-	if (scales_make(s, err) || ones_make(s, err)) {
+	if (scales_make(s, &factor, err) || ones_make(s, err)) {
 		plan_free(s);
 		return -1;
 	}
 	*status = STATUS_OK;
 	*to = (struct cuda_plan){ .state = s, .workspace_bytes = (double)s->workspace, .enqueue = enqueue,
-		.free = plan_free };
+		.free = plan_free, .factor = factor };
 	return 0;
 }
 

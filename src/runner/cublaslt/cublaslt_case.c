@@ -267,7 +267,13 @@ int cublaslt_case_make(const struct problem *asked, struct cublaslt_case *c, str
 	batch_read(layouts, &batch);
 	batch_merge(&batch);
 	batch_fold(c, &batch);
-	return batch_share(c, &batch, err) || matrices_check(c, err) ? -1 : 0;
+	if (batch_share(c, &batch, err) || matrices_check(c, err))
+		return -1;
+	c->outer = c->scale >= 0 && cuda_is_float8(p->operand[1].dtype);
+	if (c->outer && (!CUBLASLT_HAS_OUTER || c->batch > 1))
+		return error_set(err, c->batch > 1 ? "cuBLASLt: a batch of 8-bit floats has one scale" :
+			"cuBLAS older than 12.9 has one scale for 8-bit floats");
+	return 0;
 }
 
 /* ---- calls ---- */

@@ -39,6 +39,7 @@ struct cublaslt_case {
 	int64_t folded;                /* batch size folded into the columns of B and D; 1 if none */
 	int64_t calls;                 /* product of the loop sizes */
 	int scale;                     /* index of the epilogue with alphas, one per row of D; -1 if absent */
+	bool outer;                    /* ... which are scales of A's rows, of 8-bit floats, instead */
 	int bias, residual;            /* indices of the epilogues, -1 if absent */
 	cublasLtEpilogue_t epilogue;
 	cudaDataType bias_type;

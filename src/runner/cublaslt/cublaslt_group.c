@@ -50,11 +50,6 @@ bool cublaslt_is_float8(cudaDataType t)
 	return t == CUDA_R_8F_E4M3 || t == CUDA_R_8F_E5M2;
 }
 
-static bool is_float8(enum dtype t)
-{
-	return t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2;
-}
-
 int cublaslt_groups(
 	const struct cublaslt_case *c, const struct cublaslt_group **to, int most, struct error *err)
 {
@@ -62,7 +57,7 @@ int cublaslt_groups(
 	bool ones = c->ones.rows, scaled = c->scale >= 0 || ones;
 	enum dtype a = o[0].dtype, b = ones ? a : o[1].dtype, d = o[ones ? 1 : 2].dtype;
 	int count = 0;
-	if (a != b && !(is_float8(a) && is_float8(b)))
+	if (a != b && !(cuda_is_float8(a) && cuda_is_float8(b)))
 		return error_set(err, "cuBLASLt has no matmul of %s and %s", dtype_name(a), dtype_name(b));
 	if (a == DTYPE_F8E5M2 && b == DTYPE_F8E5M2)
 		return error_set(err, "cuBLASLt has no matmul of f8e5m2 and f8e5m2");
@@ -148,6 +143,9 @@ static int operation_open(const struct cublaslt_api *api, cublasLtMatmulDesc_t *
 		op_b = c->b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
 	int32_t epilogue = c->epilogue, bias_type = c->bias_type;
 	int32_t vector = CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST;
+#if CUBLASLT_HAS_OUTER
+	int32_t outer = CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F;
+#endif
 	int8_t fast = 1;
 	/* never dereferenced: a plan or an execution sets the real address; the heuristics only read its
 	 * alignment */
@@ -160,7 +158,12 @@ static int operation_open(const struct cublaslt_api *api, cublasLtMatmulDesc_t *
 		{ CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof(epilogue) },
 		{ CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, c->bias >= 0 ? sizeof(bias) : 0 },
 		{ CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &bias_type, c->bias >= 0 ? sizeof(bias_type) : 0 },
-		{ CUBLASLT_MATMUL_DESC_POINTER_MODE, &vector, c->scale >= 0 ? sizeof(vector) : 0 },
+		{ CUBLASLT_MATMUL_DESC_POINTER_MODE, &vector,
+			c->scale >= 0 && !c->outer ? sizeof(vector) : 0 },
+#if CUBLASLT_HAS_OUTER
+		{ CUBLASLT_MATMUL_DESC_A_SCALE_MODE, &outer, c->outer ? sizeof(outer) : 0 },
+		{ CUBLASLT_MATMUL_DESC_B_SCALE_MODE, &outer, c->outer ? sizeof(outer) : 0 },
+#endif
 		{ CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &scale, scaled ? sizeof(scale) : 0 },
 		{ CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &scale, scaled ? sizeof(scale) : 0 },
 		{ CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, &scale, rescaled ? sizeof(scale) : 0 },
@@ -194,8 +197,8 @@ int cublaslt_desc_open(struct cublaslt_desc *desc, const struct cublaslt_case *c
 	return -1;
 }
 
-int cublaslt_desc_scale(struct cublaslt_desc *desc, const struct cublaslt_case *c, const float *scales,
-	struct error *err)
+int cublaslt_desc_scale(struct cublaslt_desc *desc, const struct cublaslt_case *c,
+	const float *const scales[CUDA_SCALES], struct error *err)
 {
 	const struct {
 		cublasLtMatmulDescAttributes_t attribute;
@@ -207,10 +210,9 @@ int cublaslt_desc_scale(struct cublaslt_desc *desc, const struct cublaslt_case *
 	};
 	const struct cublaslt_api *api = cublaslt_library(err);
 	for (size_t i = 0; api && i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const float *at = scales + i;
-		if (rows[i].is_set &&
-			cublaslt_error(api->cublasLtMatmulDescSetAttribute(
-					       desc->operation, rows[i].attribute, &at, sizeof(at)),
+		if (rows[i].is_set && scales[i] &&
+			cublaslt_error(api->cublasLtMatmulDescSetAttribute(desc->operation,
+					       rows[i].attribute, &scales[i], sizeof(scales[i])),
 				"cublasLtMatmulDescSetAttribute(scale pointer)", err))
 			return -1;
 	}

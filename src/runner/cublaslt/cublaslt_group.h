@@ -4,6 +4,7 @@
 #define RUNNER_CUBLASLT_GROUP_H
 
 #include "runner/cublaslt/cublaslt_case.h"
+#include "runner/gpu/cuda_work.h"
 
 struct cublaslt_group {
 	enum dtype in, out;          /* of a and the destination; DTYPE_UNKNOWN: any */
@@ -30,10 +31,10 @@ struct cublaslt_desc {
 };
 int cublaslt_desc_open(struct cublaslt_desc *desc, const struct cublaslt_case *c,
 	const struct cublaslt_group *g, struct error *err);
-/* Sets the addresses of the scales of 8-bit floats, those of A, B and D: three f32 values on the device. */
-#define CUBLASLT_SCALES 3
-int cublaslt_desc_scale(struct cublaslt_desc *desc, const struct cublaslt_case *c, const float *scales,
-	struct error *err);
+/* Sets the addresses of the scales of 8-bit floats on the device, those of A, B and D, where there are any;
+ * NULL: stays as it is. */
+int cublaslt_desc_scale(struct cublaslt_desc *desc, const struct cublaslt_case *c,
+	const float *const scales[CUDA_SCALES], struct error *err);
 bool cublaslt_is_float8(cudaDataType t);
 void cublaslt_desc_close(struct cublaslt_desc *desc);
 

@@ -8,6 +8,9 @@
 #include "base/error.h"
 #include "runner/gpu/cuda_library.h"
 
+/* Products of 8-bit floats may have one scale per row of A and per column of B. */
+#define CUBLASLT_HAS_OUTER (CUBLAS_VERSION >= 120900)
+
 #define CUBLASLT_FUNCTIONS(_)                     \
 	_(cublasLtGetVersion)                     \
 	_(cublasLtGetStatusName)                  \

@@ -171,6 +171,7 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *ou
 	out->ready = ready;
 	out->free = state_free;
 	out->epsilon = made->graph.epsilon;
+	out->factor = made->graph.factor;
 	out->gain = tolerance_gain(&o->problem, &list->algorithm[index]);
 	return 0;
 }

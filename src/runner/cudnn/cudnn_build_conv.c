@@ -61,17 +61,19 @@ static enum dtype virtual_type(const struct problem *p)
 	return accumulator_of(p) == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
 }
 
-static bool is_float8(enum dtype t)
+/* The chain behind a convolution or matmul. 8-bit floats have scales: sums are multiplied by those of both
+ * sources, then come the epilogues, then an 8-bit result is multiplied by its own. */
+static void chain_make(struct cudnn_graph *g, struct cudnn_chain *chain, const struct cudnn_tensor *y,
+	int channel, cudnn_shape *shape)
 {
-	return t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2;
-}
-
-/* 8-bit floats have scales: sums are multiplied by those of both sources, and an 8-bit result by its own. A
- * problem has none, so they are 1; the multiplications remain. */
-static void scale_add(struct cudnn_graph *g, struct cudnn_chain *chain, enum dtype t)
-{
-	if (is_float8(t))
-		cudnn_chain_mode(g, chain, MODE_LINEAR_MAP, 1, 0);
+	float scale[CUDA_SCALES];
+	g->factor = cuda_float8_scales(g->p, scale);
+	for (int i = 0; i < 2; i++)
+		if (scale[i] != 1)
+			cudnn_chain_mode(g, chain, MODE_LINEAR_MAP, scale[i], 0);
+	cudnn_chain_epilogues(g, chain, y, channel, shape);
+	if (scale[2] != 1)
+		cudnn_chain_mode(g, chain, MODE_LINEAR_MAP, scale[2], 0);
 }
 
 /* cuDNN's names of the attributes of a forward and a backward-data convolution. */
@@ -102,9 +104,7 @@ static void convolve(struct cudnn_graph *g, const struct direction *to)
 	cudnnBackendDescriptor_t how = convolution_make(g);
 	struct cudnn_tensor x = spatial_bound(g, 0, CUDNN_SOURCE), w = spatial_bound(g, 1, CUDNN_WEIGHTS);
 	struct cudnn_tensor y = spatial_bound(g, 2, CUDNN_DESTINATION);
-	scale_add(g, &chain, g->p->operand[0].dtype);
-	cudnn_chain_epilogues(g, &chain, &y, 1, cudnn_shape_spatial);
-	scale_add(g, &chain, g->p->operand[2].dtype);
+	chain_make(g, &chain, &y, 1, cudnn_shape_spatial);
 	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, virtual_type(g->p));
 	cudnnBackendDescriptor_t op = cudnn_desc_make(b, to->operation, to->name);
 	cudnn_desc_put(b, op, to->how, "how", CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &how);
@@ -212,9 +212,7 @@ void cudnn_build_matmul(struct cudnn_graph *g)
 	struct cudnn_tensor x = cudnn_tensor_bound(g, &shape[0], CUDNN_SOURCE, 0);
 	struct cudnn_tensor w = cudnn_tensor_bound(g, &shape[1], CUDNN_WEIGHTS, 0);
 	struct cudnn_tensor y = cudnn_tensor_bound(g, &shape[2], CUDNN_DESTINATION, 0);
-	scale_add(g, &chain, g->p->operand[0].dtype);
-	cudnn_chain_epilogues(g, &chain, &y, y.rank - 1, folded ? NULL : cudnn_shape_of);
-	scale_add(g, &chain, g->p->operand[2].dtype);
+	chain_make(g, &chain, &y, y.rank - 1, folded ? NULL : cudnn_shape_of);
 	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, virtual_type(g->p));
 	cudnn_matmul(g, accumulator_of(g->p), &x, &w, &out);
 	cudnn_chain_add(g, &chain, &out, &y);

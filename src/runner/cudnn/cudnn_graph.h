@@ -40,6 +40,7 @@ struct cudnn_graph {
 	cudnnBackendDescriptor_t operation[CUDNN_OPERATIONS];
 	cudnnBackendDescriptor_t graph;
 	double epsilon;                  /* of a normalization */
+	double factor;                   /* of struct cuda_plan */
 	bool in_steps;                   /* clip is relu and min instead of one relu with an upper bound */
 };
 

@@ -302,8 +302,9 @@ static double judge(struct cuda_buffers *b, const struct cuda_part *part, const 
 	return off;
 }
 
-static int part_compare(
-	struct cuda_buffers *b, const struct cuda_part *part, double *worst, struct error *err)
+/* `factor`: between the part and the expected values. */
+static int part_compare(struct cuda_buffers *b, const struct cuda_part *part, double factor, double *worst,
+	struct error *err)
 {
 	int count = b->expected_count;
 	int64_t *index = base_calloc((size_t)count, sizeof(*index));
@@ -311,8 +312,12 @@ static int part_compare(
 	for (int i = 0; i < count; i++)
 		index[i] = b->expected[i].index;
 	int bad = elements_read(b, part, index, count, bytes, err);
-	for (int i = 0; i < count && !bad && *worst < INFINITY; i++)
-		*worst = fmax(*worst, judge(b, part, &b->expected[i], bytes + i * ELEMENT, err));
+	for (int i = 0; i < count && !bad && *worst < INFINITY; i++) {
+		struct cuda_expected e = b->expected[i];
+		e.value *= factor;
+		e.scale *= factor;
+		*worst = fmax(*worst, judge(b, part, &e, bytes + i * ELEMENT, err));
+	}
 	free(index);
 	free(bytes);
 	return bad;
@@ -394,8 +399,8 @@ int cuda_check_end(const struct cuda_check *c, double *worst, struct error *err)
 	else if (b->expected_count == 0)
 		bad = written_check(b, destination, worst, err);
 	else
-		bad = part_compare(b, destination, worst, err) ||
-			(indices && *worst < INFINITY && part_compare(b, indices, worst, err)) ? -1 : 0;
+		bad = part_compare(b, destination, c->factor > 0 ? c->factor : 1, worst, err) ||
+			(indices && *worst < INFINITY && part_compare(b, indices, 1, worst, err)) ? -1 : 0;
 	/* the algorithm may have overwritten inputs of the next one */
 	if (!bad && isinf(*worst))
 		return cuda_buffers_refill(b, NULL);

@@ -9,7 +9,7 @@ struct cuda_check {
 	struct cuda_buffers *buffers;
 	struct cuda_space *space;      /* NULL if the algorithm needs no workspace */
 	double workspace_bytes;
-	double epsilon, gain;          /* of struct cuda_plan */
+	double epsilon, gain, factor;  /* of struct cuda_plan */
 };
 
 /* Call before the execution, which must use the first copy of all operands: enqueues the poisoning of the

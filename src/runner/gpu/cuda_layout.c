@@ -5,6 +5,20 @@
 
 #include <string.h>
 
+bool cuda_is_float8(enum dtype t)
+{
+	return t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2;
+}
+
+float cuda_float8_scales(const struct problem *p, float scale[CUDA_SCALES])
+{
+	bool scaled = cuda_is_float8(p->operand[0].dtype) && cuda_is_float8(p->operand[1].dtype);
+	scale[0] = scaled ? 0.25f : 1;
+	scale[1] = scaled ? 4 : 1;
+	scale[2] = scaled && cuda_is_float8(p->operand[2].dtype) ? 0.5f : 1;
+	return scale[2];
+}
+
 static void strides_dense(struct cuda_layout *l)
 {
 	int64_t step = 1;

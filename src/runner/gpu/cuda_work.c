@@ -165,7 +165,8 @@ int cuda_work_check(void *work, double *worst, struct error *err)
 		.space = w->space,
 		.workspace_bytes = w->plan.workspace_bytes,
 		.epsilon = w->plan.epsilon,
-		.gain = w->plan.gain };
+		.gain = w->plan.gain,
+		.factor = w->plan.factor };
 	*worst = NAN;
 	if (cuda_context()->poisoned)
 		return error_set(err, "an earlier kernel faulted; this process can no longer use the GPU");

@@ -8,6 +8,7 @@
 #include "runner/gpu/cuda_context.h"
 
 #define CUDA_SOURCES PROBLEM_SHAPES
+#define CUDA_SCALES 3 /* of a product of 8-bit floats */
 
 /* Device addresses for one execution, in the problem's order. Layouts and types: cuda_operand_layout. */
 struct cuda_pointers {
@@ -35,6 +36,12 @@ struct cuda_layout {
 struct cuda_layout cuda_operand_layout(const struct problem *p, int i, int source);
 struct cuda_layout cuda_epilogue_layout(const struct problem *p, int e);
 struct cuda_layout cuda_mask_layout(const struct problem *p); /* of the mask of an attention that has one */
+bool cuda_is_float8(enum dtype t); /* f8e4m3 or f8e5m2, which NVIDIA's libraries have */
+/* Sets the scales of a problem whose sources are 8-bit floats: those of both sources and of an 8-bit
+ * destination, which is scaled behind the epilogues. Their values are not in the problem. They are powers of
+ * two other than 1, so that the check proves that each is read. A tensor without a scale has 1. Returns the
+ * factor between the destination and that of the problem; the sources' scales cancel each other. */
+float cuda_float8_scales(const struct problem *p, float scale[CUDA_SCALES]);
 /* Returns "ncx", "nxc" or "strided", for the `layouts` of an algorithm. */
 const char *cuda_layout_name(const struct problem *p, int i);
 
@@ -54,6 +61,7 @@ struct cuda_plan {
 	void (*free)(void *state);
 	double epsilon;             /* of a normalization */
 	double gain;                /* factor on the tolerance: 1, more for Winograd and FFT; 0 means 1 */
+	double factor;              /* on every output, a power of two: cuda_float8_scales; 0 means 1 */
 };
 
 /* backend.detail of the CUDA backends. plan returns -1 and sets *status and err on failure. */
