@@ -234,7 +234,7 @@ static void take(struct adviser *d, int move, const struct reached *before, cons
 	struct scenario s = scenario_of(d, d->on, &plan);
 	s.best |= d->moves[move].best != NULL;
 	shown->saves_after_ns = before->ns - after->ns;
-	shown->bound_ns = after->ns;
+	shown->total_ns = after->ns;
 	shown->estimated = before->estimated || after->estimated;
 	shown->dtype = d->plans[plan].dtype;
 	shown->what_ifs = arena_printf(d->arena, "%s", scenario_text(&s, text, sizeof(text)));
@@ -512,7 +512,7 @@ struct advice_list advice_end(struct adviser *d, struct arena *a)
 	for (int i = 0; i < d->count; i++) {
 		list.items[i] = d->moves[d->order[i]].shown;
 		list.estimated |= list.items[i].estimated;
-		list.least_ns = list.items[i].bound_ns;
+		list.least_ns = list.items[i].total_ns;
 	}
 	list.count = d->count;
 	arena_adopt(a, &d->own);

@@ -31,7 +31,7 @@ struct advice {
 				   gains */
 	double saves_lo_ns, saves_hi_ns; /* interval of saves_ns, */
 	double after_lo_ns, after_hi_ns; /* and of saves_after_ns (interval_saved) */
-	double bound_ns;        /* after it and all above it */
+	double total_ns;        /* after it and all above it */
 	bool estimated;         /* one of these bounds contains estimates: print `~` */
 	bool noisy;             /* a measurement that it replaces, or takes, is noisy */
 	bool at_most;           /* a limit by the peaks, not a measurement: it saves that much or less, so the

@@ -221,7 +221,7 @@ static void gaps_write(const struct trust *t, bool brief, struct str *out)
 static double contradicted_share(const struct trust *t)
 {
 	const struct contradicted *c = &t->against;
-	return !c->layers && !c->whole ? 0 : c->whole ? 1 : t->bound_ns > 0 ? c->ns / t->bound_ns : 0;
+	return !c->layers && !c->whole ? 0 : c->whole ? 1 : t->total_ns > 0 ? c->ns / t->total_ns : 0;
 }
 
 static void contradicted_write(const struct trust *t, bool brief, struct str *out)
@@ -339,7 +339,7 @@ static int findings_of(
 struct trust trust_of(
 	const struct plan *p, const struct analysis *a, const struct contradicted *c, bool measurable)
 {
-	struct trust t = { .verdict = TRUST_GOOD, .bound_ns = a->total_ns, .lo_ns = a->lo_ns,
+	struct trust t = { .verdict = TRUST_GOOD, .total_ns = a->total_ns, .lo_ns = a->lo_ns,
 		.hi_ns = a->hi_ns, .border_missing = isnan(a->border_ns), .measurable = measurable };
 	t.uncertainty = a->total_ns > 0 ? (a->hi_ns - a->lo_ns) / 2 / a->total_ns : NAN;
 	if (c)
@@ -404,7 +404,7 @@ static void rest_write(const struct trust *t, unsigned named, struct str *out)
 				add_percent(out, t->share[i]);
 				str_addf(out, " %s", part_word((enum trust_part)i));
 			}
-	if (t->bound_ns == 0 && !t->missing && !t->unsupported)
+	if (t->total_ns == 0 && !t->missing && !t->unsupported)
 		str_puts(out, "no layer needs time");
 }
 
@@ -473,7 +473,7 @@ void trust_describe(const struct trust *t, int columns, const char *const steps[
 	enum trust_next next = reality_write(t, &real);
 	rest_write(t, named, &rest);
 	if (rest.n)
-		line_add(&l, rest.p, t->bound_ns > 0, TRUST_NEXT_NONE);
+		line_add(&l, rest.p, t->total_ns > 0, TRUST_NEXT_NONE);
 	if (real.n)
 		line_add(&l, real.p, false, next);
 	str_free(&rest);

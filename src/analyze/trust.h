@@ -78,7 +78,7 @@ struct trust {
 	const char *option;       /* with which the first of these has a cost, borrowed; NULL: none */
 	int open;                 /* layers whose cost is "at least" */
 	bool border_missing;      /* casts or conversions have no cost */
-	double bound_ns, lo_ns, hi_ns; /* of the analysis */
+	double total_ns, lo_ns, hi_ns; /* of the analysis */
 	double uncertainty;       /* half the interval / total; NaN without an interval */
 	bool loaded;              /* it is wide only by what other work may have added to what is not
 				     noisy, and a runner is at hand */

@@ -117,7 +117,7 @@ void report_advice_text(const struct session *s, const struct advice_list *l, co
 			duration(one->after_lo_ns, guess, out);
 		at_most |= one->at_most;
 		duration(one->saves_ns, guess, out);
-		duration(one->bound_ns, guess, out);
+		duration(one->total_ns, guess, out);
 		fprintf(out, one->noisy ? " *" : "  ");
 		noisy |= one->noisy;
 		unclear |= one->unclear;
@@ -166,7 +166,7 @@ void report_advice_html(struct session *s, FILE *out)
 		else
 			html_duration(out, one->after_lo_ns, guess);
 		html_duration(out, one->saves_ns, guess);
-		html_duration(out, one->bound_ns, guess);
+		html_duration(out, one->total_ns, guess);
 		fputs("<td class=\"l\">", out);
 		html_untrusted(out, text_of(one->title));
 		fputs(one->noisy ? " (noisy)</td></tr>\n" : "</td></tr>\n", out);
@@ -203,8 +203,8 @@ static json_t *advice_json(const struct session *s, const struct advice *one)
 		"saves_interval_ns", report_json_interval(one->saves_lo_ns, one->saves_hi_ns),
 		"saves_after_above_ns", json_number_or_null(one->saves_after_ns),
 		"saves_after_above_interval_ns", report_json_interval(one->after_lo_ns, one->after_hi_ns),
-		"bound_ns", json_number_or_null(one->estimated ? NAN : one->bound_ns), "estimate_ns",
-		json_number_or_null(one->estimated ? one->bound_ns : NAN), "measured", !one->estimated,
+		"bound_ns", json_number_or_null(one->estimated ? NAN : one->total_ns), "estimate_ns",
+		json_number_or_null(one->estimated ? one->total_ns : NAN), "measured", !one->estimated,
 		"noisy", one->noisy, "unclear", one->unclear, "at_most", one->at_most, "how",
 		"onnxruntime", how->ways[ADVICE_ONNXRUNTIME], "tensorrt", how->ways[ADVICE_TENSORRT],
 		"pytorch", how->ways[ADVICE_PYTORCH]);

@@ -94,7 +94,7 @@ static void lack_advise(struct session *s, struct arena *a, const struct scenari
 		.what_ifs = arena_printf(a, "%s", scenario_text(start, words, sizeof(words))),
 		.layer_count = lack.count, .layers = lack.layers,
 		.saves_ns = NAN, .saves_after_ns = NAN, .saves_lo_ns = NAN, .saves_hi_ns = NAN,
-		.after_lo_ns = NAN, .after_hi_ns = NAN, .bound_ns = to.ns,
+		.after_lo_ns = NAN, .after_hi_ns = NAN, .total_ns = to.ns,
 		.estimated = to.estimated || isnan(to.ns) };
 	for (int i = 0; i < list->count; i++)
 		all[i + 1] = list->items[i];

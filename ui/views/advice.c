@@ -248,7 +248,7 @@ static void advice_draw_row(struct app *app, void *state, int row, int above, st
 			draw_duration(app, line, 1, 10, one->after_lo_ns, guess);
 		if (l->at == TITLE_AT) {
 			draw_duration(app, line, 12, 10, one->saves_ns, guess);
-			draw_duration(app, line, 23, 11, one->bound_ns, guess);
+			draw_duration(app, line, 23, 11, one->total_ns, guess);
 		}
 		if (one->noisy)
 			canvas_fit(line, l->at - 2, 0, 1, STYLE_WARN, "*");
