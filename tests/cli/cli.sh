@@ -176,6 +176,14 @@ is True "'more than 1024 elements are not followed' in d['warnings'][0]"
 try 0 "two batches are two objects" "$BENANZA" layers --json -b 1,2 "$models/tiny.onnx"
 [ "$(wc -l <"$work/out")" -eq 2 ]; ok $? "one a line"
 gpt2=$top/data/models/gpt2_small.onnx
+try 0 "the parallel schedule of a described device" "$BENANZA" --frame 120x40 --view timeline -w parallel \
+    -d h100 --db "$work/no.db" "$gpt2"
+says out "critical path  "
+says out " h.0/mlp "
+grep -a ' lane 2 ' "$work/out" | grep -q '█'
+[ $? -eq 1 ]; ok $? "the critical path stays in its lane"
+grep -qa ' lane 3 ' "$work/out"
+[ $? -eq 1 ]; ok $? "and what runs beside it takes one more"
 try 0 "dimensions that depend on each other are entered together" "$BENANZA" --frame 100x20 "$gpt2" \
     --keys 'd 1 6 Tab 1 4 4 Enter'
 says out " sequence 16, total_sequence 144 (entered), past_sequence 128 (sidecar)"

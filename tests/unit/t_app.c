@@ -577,7 +577,7 @@ static void test_sweep_view(void)
 			sees("32 f32  Reshape flatten has the batch 1 baked in"),
 		"the usual batches, and why one is not possible");
 	ok(sees("2 without a cost"), "what is missing");
-	ok(!sees("over the batch"), "no curve of gaps");
+	ok(!sees("\u252c"), "no curve of gaps");
 	is_int(view_sweep.due_ms(&app, app_pane(&app)->state), -1, "nothing is new");
 	ok(!view_sweep.work(&app, app_pane(&app)->state, 0), "nor open");
 	app.generation++;
@@ -615,7 +615,8 @@ static void test_sweep_curves(void)
 	app_show(&app, &view_sweep, -1);
 	sweep_fill();
 	ok(!isnan(session->analysis->total_ns) && session->analysis->complete, "all is known");
-	ok(sees("latency over the batch") && sees("items/s over the batch"), "curves");
+	ok(sees("\u25cf f32") && sees(" latency  ") && sees(" items/s  ") && sees(" batch"),
+		"curves, with what their signs and axes are");
 	type("G j j");
 	is_int(pane_row(app_pane(&app)), 5, "the cursor stays in the table");
 	end();
@@ -646,7 +647,7 @@ static void test_sweep_scrolls(void)
 	session->current->plan->batch = 1;
 	show("sweep");
 	sweep_fill();
-	ok(sees("1 f32") && sees("32 f32") && sees("latency over the batch") && sees("\u252c"),
+	ok(sees("1 f32") && sees("32 f32") && sees("\u25cf f32") && sees("\u252c"),
 		"at 80x24 all of it is seen at once");
 	end();
 }

@@ -1,6 +1,7 @@
 /* Charts: their layout at all sizes, what their keys select, what they say is missing. */
 #include "config.h"
 
+#include "session/session_private.h"
 #include "ui_help.h"
 
 /* ---- layout ---- */
@@ -192,6 +193,9 @@ static void test_timeline(void)
 	type("p");
 	show("timeline");
 	ok(sees("2 lanes") && sees("longest path"), "parallel lanes");
+	ok(sees(" lane 1 ") && sees(" lane 2 ") && sees("slack (it may end later)"), "their names, a legend");
+	ok(sees(" layer1.0 \u2500") && sees("\u2590conv2\u2592") && sees("\u2590layer1.0.down"),
+		"names of bars: in the lane below the scopes without these");
 	int branch = -1;
 	for (int i = 0; i < session_analysis(session)->layer_count; i++)
 		if (session_analysis(session)->layers[i].slack_ns > 0 &&
@@ -224,6 +228,15 @@ static void test_map(void)
 	app_key(&app, KEY_CODE_ENTER);
 	is_str(view_name(), "layers", "Enter dives into the list");
 	is_int(app.layer, layer, "at the same layer");
+	show("map");
+	ok(sees("cost  \u2581 to ") && sees("\u00b7 no kernel  ? not known"),
+		"what its colours and signs are");
+	ok(sees(" layer1.0 \u2500") && sees(" maxpool ") && sees(" conv2 ") && !sees("layer1.0.conv2 "),
+		"names of layers below those of their scopes");
+	end();
+	begin_at(&(struct fixture_options){ .measured = true, .chain = 400, .scopes = true }, 80, 24);
+	show("map");
+	ok(sees(" stage0 \u2500") && sees(" stage3 \u2500"), "scopes where names have no room");
 	end();
 	begin_at(&(struct fixture_options){ .measured = true, .chain = 4000 }, 40, 10);
 	show("map");
@@ -298,7 +311,8 @@ static void test_distribution(void)
 	is_int(app.layer, layer, "j chooses an algorithm");
 	ok(sees("2 of "), "the second");
 	type("+");
-	ok(sees("is kept); - shows"), "its own axis");
+	ok(sees("no maximum is kept; - shows"), "its own axis");
+	ok(sees("algorithm ") && sees("quartiles") && sees("median"), "headings, and what its signs are");
 	type("l");
 	ok(app.layer != layer && sees("1 of "), "l goes to the next layer");
 	type("h");
@@ -313,6 +327,101 @@ static void test_distribution(void)
 	type("jkgG");
 	ok(sees("all without a time"), "none at all");
 	end();
+}
+
+/* ---- axes ---- */
+
+static uint32_t code_at(int x, int y)
+{
+	const struct canvas *c = &app.frame->canvas;
+	return x < 0 || y < 0 || x >= c->width || y >= c->height ? 0 : c->cells[y * c->width + x].code;
+}
+
+static bool is_letter(uint32_t code)
+{
+	return (code | 32) >= 'a' && (code | 32) <= 'z';
+}
+
+/* The axis at the left in column x, from row y on: two labels, and a unit in them or above. */
+static bool left_is_labelled(int x, int y)
+{
+	int labels = 0, letters = 0;
+	for (int k = x - 8; k <= x + 1; k++)
+		letters += is_letter(code_at(k, y - 1));
+	for (; code_at(x, y) == 0x2502 || code_at(x, y) == 0x2524; y++)
+		if (code_at(x, y) == 0x2524)
+			labels += code_at(x - 2, y) > ' ';
+	return labels >= 2 && letters > 0;
+}
+
+/* The axis below, from column x on: two labels beneath, and its name at its end. */
+static bool below_is_labelled(int x, int y)
+{
+	int labels = 0, end = x;
+	while (code_at(end, y) == 0x2500 || code_at(end, y) == 0x252c)
+		end++;
+	for (int k = x; k < end; k++) {
+		uint32_t code = code_at(k, y + 1);
+		labels += code >= '0' && code <= '9' && code_at(k - 1, y + 1) <= ' ';
+	}
+	return labels >= 2 && code_at(end, y) == ' ' && is_letter(code_at(end + 1, y));
+}
+
+/* Number of axes on the screen; *bad: of those without two labels or a unit. */
+static int axes_seen(int *bad)
+{
+	int count = 0;
+	for (int y = 1; y < app.frame->canvas.height; y++)
+		for (int x = 0; x < app.frame->canvas.width; x++) {
+			bool tick = code_at(x, y) == 0x252c;
+			bool line = code_at(x, y) == 0x2502 || code_at(x, y) == 0x2524;
+			int first = x;
+			while (tick && code_at(first - 1, y) == 0x2500)
+				first--;
+			bool seen = tick && code_at(first - 1, y) == 0x252c;
+			if (tick && !seen && ++count)
+				*bad += !below_is_labelled(first, y);
+			bool top = code_at(x, y - 1) != 0x2502 && code_at(x, y - 1) != 0x2524;
+			if (line && top && ++count)
+				*bad += !left_is_labelled(x, y);
+		}
+	return count;
+}
+
+/* Every chart has labelled axes with units at every size from 80x24 on. */
+static void test_axes_of(const struct fixture_options *o, const char *view, int least)
+{
+	int bad = 0, none = 0, step = getenv("CHECK_LONG") ? 1 : 7;
+	begin_at(o, 80, 24);
+	if (strcmp(view, "sweep") == 0)
+		session->current->plan->batch = 1;
+	app.is_still = true;
+	type("p");
+	show(view);
+	for (int width = 80; width <= 240; width += step)
+		for (int height = 24; height <= 70; height += step) {
+			canvas_resize(&app.frame->canvas, width, height);
+			app_draw(&app);
+			int before = bad, count = axes_seen(&bad);
+			none += count < least;
+			if ((bad > before || count < least) && getenv("SHOW"))
+				puts(screen());
+		}
+	ok(!bad && !none, "%s: %d axes without labels or unit, %d sizes without them", view, bad, none);
+	end();
+}
+
+static void test_axes(void)
+{
+	const struct fixture_options net = { .measured = true, .peaks = true },
+		chain = { .measured = true, .chain = 7 }, far = { .described = true, .chain = 7 };
+	test_axes_of(&net, "roofline", 2);
+	test_axes_of(&chain, "roofline", 2);
+	test_axes_of(&net, "timeline", 1);
+	test_axes_of(&chain, "timeline", 1);
+	test_axes_of(&net, "distribution", 1);
+	test_axes_of(&chain, "sweep", 4);
+	test_axes_of(&far, "sweep", 4);
 }
 
 /* ---- any keys ---- */
@@ -352,6 +461,7 @@ int main(void)
 	test_map();
 	test_graph();
 	test_distribution();
+	test_axes();
 	test_any_keys();
 	return done_testing();
 }

@@ -29,7 +29,9 @@ static void test_ticks(void)
 	is_str(list(&x, 1), "1", "one");
 	is_str(list(&x, 0), "", "none");
 	x = (struct axis){ 3, 4, true, 0 };
-	is_str(list(&x, 9), "", "a log axis without a tick");
+	is_str(list(&x, 9), "3 3.2 3.4 3.6 3.8 4", "a log axis without one of these: equal steps");
+	x = (struct axis){ 0.2, 9, true, 0 };
+	is_str(list(&x, 3), "0.2 1 5", "a log axis with one power: some of all");
 	x = (struct axis){ 0, 10, false, 0 };
 	is_str(list(&x, 6), "0 2 4 6 8 10", "linear");
 	is_str(list(&x, 4), "0 5 10", "with wider steps");
@@ -51,7 +53,7 @@ static void test_any_axis(void)
 		bad += !(x.low < x.high) || (x.log && !(x.low > 0));
 		for (int most = 0; most <= 70; most++) {
 			int n = axis_ticks(&x, most, ticks);
-			bad += n > most || n > AXIS_TICKS;
+			bad += n > most || n > AXIS_TICKS || (most > 1 && n < 2);
 			before = -INFINITY;
 			for (int k = 0; k < n; k++) {
 				double place = axis_place(&x, ticks[k]);
@@ -162,12 +164,12 @@ static void test_labels(void)
 		"%d axes: %d labels twice, %d of other units, %d of other values", axes, same, units, wrong);
 	struct axis x = { 1e6, 1e6 + 400, false, 0 };
 	begin(60, 2, true);
-	axis_draw_below(canvas_area(&canvas), &x, &quantity_duration);
+	axis_draw_below(canvas_area(&canvas), &x, &quantity_duration, "");
 	is_str(printed(&canvas), "+--------------+--------------+-------------+--------------+\n"
 		"1 ms       1.0001 ms      1.0002 ms     1.0003 ms  1.0004 ms\n", "a zoomed axis");
 	x = (struct axis){ 0, 4e5, false, 3e6 };
 	begin(30, 2, true);
-	axis_draw_below(canvas_area(&canvas), &x, &quantity_duration);
+	axis_draw_below(canvas_area(&canvas), &x, &quantity_duration, "");
 	ok(strstr(printed(&canvas), "0.2 ms") && strstr(printed(&canvas), "0.4 ms"), "the first of several");
 }
 
@@ -175,9 +177,15 @@ static void test_axes(void)
 {
 	struct axis x = { 0, 1e6, false, 0 }, y = { 1e9, 1e12, true, 0 };
 	begin(40, 2, true);
-	axis_draw_below(canvas_area(&canvas), &x, &quantity_duration);
+	axis_draw_below(canvas_area(&canvas), &x, &quantity_duration, "");
 	is_str(printed(&canvas), "+-------+-------+------+-------+-------+\n"
 		"0 ms 0.2 ms  0.4 ms 0.6 ms  0.8 ms  1 ms\n", "an axis below, in one unit");
+	begin(40, 2, true);
+	axis_draw_ticks(canvas_area(&canvas), &(struct axis){ 1, 64, true, 0 }, &quantity_count, "batch",
+		(const double[]){ 1, 2, 4, 32, 60, 64 }, 6);
+	is_str(printed(&canvas), "+------+-----+-------------------+ batch\n"
+		"1      2     4                  32    64\n",
+		"ticks at given places; the last one has a label before its neighbour");
 	begin(8, 7, true);
 	axis_draw_left(canvas_area(&canvas), &y, &quantity_count);
 	is_str(printed(&canvas), "   1 T +\n       |\n 100 G +\n       |\n  10 G +\n       |\n   1 G +\n",
@@ -185,7 +193,7 @@ static void test_axes(void)
 	for (int w = 0; w < 30; w++)
 		for (int h = 0; h < 8; h++) {
 			begin(w, h, w % 2);
-			axis_draw_below(canvas_area(&canvas), &x, &quantity_duration);
+			axis_draw_below(canvas_area(&canvas), &x, &quantity_duration, "");
 			axis_draw_left(canvas_area(&canvas), &y, &quantity_count);
 		}
 	ok(true, "axes of any size");

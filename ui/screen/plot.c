@@ -55,16 +55,47 @@ static int log_ticks(const struct axis *x, int used, int nth, int most, double t
 	return count;
 }
 
-static int linear_ticks(const struct axis *x, int most, double ticks[AXIS_TICKS])
+/* At multiples of a step, as many as there is room for. */
+static int step_ticks(const struct axis *x, double step, int most, double ticks[AXIS_TICKS])
 {
-	double least = (x->high - x->low) / (most > 1 ? most - 1 : 1) * (1 - 1e-9);
-	double power = pow(10, floor(log10(least))), step = 10 * power;
-	for (int i = 2; i >= 0; i--)
-		step = steps[i] * power >= least ? steps[i] * power : step;
 	int count = 0;
 	for (double k = ceil(x->low / step - 1e-9); k * step <= x->high + step * 1e-9 && count < most; k++)
 		ticks[count++] = k * step + 0.0; /* never -0 */
 	return count;
+}
+
+/* Some of the ticks, evenly, with the first and the last one. */
+static int some_ticks(const double *all, int n, int most, double ticks[AXIS_TICKS])
+{
+	int count = n < most ? n : most;
+	for (int i = 0; i < count; i++)
+		ticks[i] = all[count > 1 ? i * (n - 1) / (count - 1) : 0];
+	return count;
+}
+
+/* Steps of 1, 2 or 5 times a power of ten: the smallest with at most `most` ticks, or a smaller one where
+ * that has only one. */
+static int linear_ticks(const struct axis *x, int most, double ticks[AXIS_TICKS])
+{
+	double least = (x->high - x->low) / (most > 1 ? most - 1 : 1) * (1 - 1e-9);
+	double power = pow(10, floor(log10(least))), step = 10 * power, all[AXIS_TICKS];
+	for (int i = 2; i >= 0; i--)
+		step = steps[i] * power >= least ? steps[i] * power : step;
+	int count = step_ticks(x, step, most, ticks);
+	for (int i = 8; i >= 0 && count < 2 && most >= 2; i--) {
+		double finer = steps[i % 3] * power * (i < 3 ? 0.1 : i < 6 ? 1 : 10);
+		if (finer < step * 0.9)
+			count = some_ticks(all, step_ticks(x, finer, AXIS_TICKS, all), most, ticks);
+	}
+	return count;
+}
+
+/* A log axis without two powers of ten: some of all ticks, or where these are not two, equal steps. */
+static int short_ticks(const struct axis *x, int most, double ticks[AXIS_TICKS])
+{
+	double all[AXIS_TICKS];
+	int n = log_ticks(x, 3, 1, AXIS_TICKS, all);
+	return n < 2 ? linear_ticks(x, most, ticks) : some_ticks(all, n, most, ticks);
 }
 
 int axis_ticks(const struct axis *x, int most, double ticks[AXIS_TICKS])
@@ -77,7 +108,7 @@ int axis_ticks(const struct axis *x, int most, double ticks[AXIS_TICKS])
 	int count = log_ticks(x, 3, 1, most, ticks);
 	for (int nth = 1; count < 0; nth++)
 		count = log_ticks(x, 1, nth, most, ticks);
-	return count;
+	return count < 2 && most >= 2 ? short_ticks(x, most, ticks) : count;
 }
 
 char *axis_trim(char *buf)
@@ -110,38 +141,53 @@ char *axis_label(char *buf, const struct axis *x, const struct quantity *of, con
 /* Columns that a label and the blanks beside it take, about. */
 #define LABEL_COLUMNS 9
 
-/* Draws the labels that have room. Returns whether all have; a.height 1: only looks. */
+/* Draws the labels that have room: the last one first, since it shows how far the axis goes. Returns whether
+ * all have; a.height 1: only looks. */
 static bool labels_draw(struct area a, const struct axis *x, const struct quantity *of, const double *ticks,
 	int count)
 {
 	char label[STR_QUANTITY];
 	bool all = true;
-	for (int i = 0, free_from = 0; i < count; i++) {
+	int end = a.width + 1; /* of what is free; the last label begins a blank behind it */
+	for (int n = 0, free_from = 0; n < count; n++) {
+		int i = n ? n - 1 : count - 1;
 		int at = (int)lround(axis_place(x, ticks[i]) * (a.width - 1));
 		int columns = canvas_columns(axis_label(label, x, of, ticks, count, i));
 		int from = at - columns / 2;
 		from = from < 0 ? 0 : from + columns > a.width ? a.width - columns : from;
-		if (from < free_from || from < 0) {
+		if (from < free_from || from + columns >= end) {
 			all = false;
 			continue;
 		}
 		canvas_text(a, from, 1, STYLE_DIM, label);
-		free_from = from + columns + 1;
+		end = n ? end : from;
+		free_from = n ? from + columns + 1 : free_from;
 	}
 	return all;
 }
 
-/* On a linear axis all ticks have labels, on a log axis those that have room. */
-void axis_draw_below(struct area a, const struct axis *x, const struct quantity *of)
+void axis_draw_ticks(struct area a, const struct axis *x, const struct quantity *of, const char *name,
+	const double *ticks, int count)
 {
-	double ticks[AXIS_TICKS];
-	int most = a.width / LABEL_COLUMNS + 2, count = axis_ticks(x, most, ticks);
-	while (!x->log && count > 1 && !labels_draw(canvas_part(a, 0, 0, a.width, 1), x, of, ticks, count))
-		count = axis_ticks(x, --most, ticks);
 	canvas_fill(a, 0, 0, a.width, STYLE_DIM, 0x2500);
 	for (int i = 0; i < count; i++)
 		canvas_put(a, (int)lround(axis_place(x, ticks[i]) * (a.width - 1)), 0, STYLE_DIM, 0x252c);
+	int columns = canvas_columns(name);
+	if (columns && columns < a.width / 2) {
+		canvas_put(a, a.width - columns - 1, 0, STYLE_DIM, ' ');
+		canvas_text(a, a.width - columns, 0, STYLE_NORMAL, name);
+	}
 	labels_draw(a, x, of, ticks, count);
+}
+
+/* On a linear axis all ticks have labels, on a log axis those that have room. */
+void axis_draw_below(struct area a, const struct axis *x, const struct quantity *of, const char *name)
+{
+	double ticks[AXIS_TICKS];
+	int most = a.width / LABEL_COLUMNS + 2, count = axis_ticks(x, most, ticks);
+	while (!x->log && count > 2 && !labels_draw(canvas_part(a, 0, 0, a.width, 1), x, of, ticks, count))
+		count = axis_ticks(x, --most, ticks);
+	axis_draw_ticks(a, x, of, name, ticks, count);
 }
 
 void axis_draw_left(struct area a, const struct axis *y, const struct quantity *of)

@@ -21,7 +21,8 @@ struct axis axis_of(double low, double high, bool log);
 /* Position of a value: 0 at low, 1 at high, beyond them outside; NaN of values that have none. */
 double axis_place(const struct axis *x, double value);
 /* Ticks within the axis at 1, 2 and 5 times powers of ten, at most `most`: on a log axis all of these, the
- * powers alone or every nth power; else at equal steps. Returns the count, at most AXIS_TICKS. */
+ * powers alone or every nth power; else, or where these are fewer than two, at equal steps. Returns the
+ * count, at most AXIS_TICKS, and at least 2 if `most` is. */
 #define AXIS_TICKS 64
 int axis_ticks(const struct axis *x, int most, double ticks[AXIS_TICKS]);
 
@@ -31,9 +32,12 @@ char *axis_label(char *buf, const struct axis *x, const struct quantity *of, con
 	int i);
 /* "1 ms" instead of "1.00 ms". Returns buf. */
 char *axis_trim(char *buf);
-/* Draws the axis below a plot: a line with ticks in row 0 and their values in row 1, both as far as the area
- * has them. The plot has all columns of the area. */
-void axis_draw_below(struct area a, const struct axis *x, const struct quantity *of);
+/* Draws the axis below a plot: a line with ticks and its name ("batch", "FLOP/byte") in row 0 and the values
+ * of ticks in row 1, both as far as the area has them. The plot has all columns of the area. */
+void axis_draw_below(struct area a, const struct axis *x, const struct quantity *of, const char *name);
+/* The same with ticks at given places, ascending. */
+void axis_draw_ticks(struct area a, const struct axis *x, const struct quantity *of, const char *name,
+	const double *ticks, int count);
 /* Draws the axis at the left of a plot: values, and ticks in the last column. low is in the last row. */
 void axis_draw_left(struct area a, const struct axis *y, const struct quantity *of);
 

@@ -142,7 +142,7 @@ static const char *counts_text(struct app *app, const struct distribution *d, co
 	if (s->without)
 		text = arena_printf(&app->scratch, "%s, %d more without samples", text, s->without);
 	return arena_printf(&app->scratch,
-		"%s; box: quartiles and median, line: to the minimum (no maximum is kept); %s %s", text,
+		"%s; no maximum is kept; %s %s", text,
 		key_named(d->own_axis ? "distribution.all" : "distribution.spread"),
 		d->own_axis ? "shows all" : "spreads the chosen one");
 }
@@ -209,9 +209,29 @@ static void draw_box(struct area a, const struct axis *x, const struct sample_st
 
 #define MEDIAN_COLUMNS 10
 
+static int name_columns(int width)
+{
+	return width / 3 < 36 ? width / 3 : 36;
+}
+
+/* Headings, and the signs of a box. */
+static void draw_heading(struct area line)
+{
+	int names = name_columns(line.width), x = names + MEDIAN_COLUMNS;
+	bool ascii = line.canvas->ascii;
+	const struct chart_key keys[] = { { STYLE_NORMAL, ascii ? "|-" : "\u251c\u2500", "minimum" },
+		{ STYLE_NORMAL, ascii ? "=" : "\u2592", "quartiles" },
+		{ STYLE_BOLD, ascii ? "#" : "\u2588", "median" },
+		{ STYLE_DIM, "(-)", "95%, or range, of the median" },
+		{ STYLE_GOOD, ascii ? "=" : "\u2592", "used" } };
+	canvas_fit(line, 1, 0, names - 1, STYLE_DIM, "algorithm");
+	canvas_fit_right(line, names, 0, MEDIAN_COLUMNS, STYLE_DIM, "median");
+	chart_keys(canvas_part(line, x, 0, line.width - x, 1), keys, 5);
+}
+
 static void draw_rows(struct app *app, struct distribution *d, const struct sample_rows *s, struct area a)
 {
-	int names = a.width / 3 < 36 ? a.width / 3 : 36, x = names + MEDIAN_COLUMNS + 1;
+	int names = name_columns(a.width), x = names + MEDIAN_COLUMNS + 1;
 	struct area chart = canvas_part(a, x, 0, a.width - x - 1, a.height);
 	int axis_rows = a.height >= 4 ? 2 : 0, room = a.height - axis_rows;
 	int high = s->count * 3 <= room ? 3 : s->count * 2 <= room ? 2 : 1, shown = room / high;
@@ -236,7 +256,7 @@ static void draw_rows(struct app *app, struct distribution *d, const struct samp
 	}
 	if (axis_rows && chart.width > 0)
 		axis_draw_below(canvas_part(chart, 0, shown * high, chart.width, 2), &axis,
-			&quantity_duration);
+			&quantity_duration, "time");
 }
 
 static void distribution_draw(struct app *app, void *state, struct area area)
@@ -254,6 +274,10 @@ static void distribution_draw(struct app *app, void *state, struct area area)
 		canvas_fit(above, 1, 0, above.width - 1, STYLE_HEADER, arena_printf(&app->scratch, "%s  %s",
 			chart_name(app, app->layer), app->layer >= 0 ? chart_cost(app, app->layer) : ""));
 	above = canvas_part(above, 0, heading, above.width, above.height - heading);
+	int columns = s.count && above.height >= 5;
+	if (columns)
+		draw_heading(canvas_part(above, 0, 0, above.width, 1));
+	above = canvas_part(above, 0, columns, above.width, above.height - columns);
 	if (s.count && above.height > 0)
 		draw_rows(app, d, &s, above);
 }

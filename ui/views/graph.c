@@ -1,5 +1,6 @@
-/* The neighbourhood of the selected layer as boxes: two levels of producers above, two of consumers below,
- * its siblings (which read what it reads) beside it. The selected layer moves, and the view with it. */
+/* The neighbourhood of the selected layer as boxes: levels of producers above, of consumers below, two
+ * or as many as have room; its siblings (which read what it reads) beside it. The selected layer moves, and
+ * the view with it. */
 #include "config.h"
 
 #include "ui/views/chart.h"
@@ -8,8 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-#define LEVELS 5
-#define CENTRE 2
+#define CENTRE 6
+#define LEVELS (2 * CENTRE + 1) /* at most */
+#define REACH 2                 /* levels on either side, at least */
 #define NODES_MAX 64 /* of a level, before those that fit are chosen */
 
 struct graph_node {
@@ -26,6 +28,7 @@ struct graph_level {
 
 struct nearby {
 	struct graph_level levels[LEVELS];
+	int reach;           /* levels on either side */
 	int edges_left_out;  /* between layers that are shown, but not one level apart */
 };
 
@@ -103,18 +106,21 @@ static void neighbours_add(const struct app *app, struct nearby *g, int from, bo
 			level_add(app, g, from + (up ? -1 : 1), neighbour(app, l->nodes[i].layer, up, k));
 }
 
-static void graph_find(const struct app *app, struct nearby *g, int layer)
+static void graph_find(const struct app *app, struct nearby *g, int layer, int reach)
 {
 	struct graph_level *centre = &g->levels[CENTRE];
 	memset(g, 0, sizeof(*g));
+	g->reach = reach;
 	/* its own neighbours first, so that none of them counts as a sibling */
 	centre->nodes[centre->count++].layer = layer;
 	neighbours_add(app, g, CENTRE, true);
 	neighbours_add(app, g, CENTRE, false);
 	centre->count = 0;
 	siblings_find(app, g, layer);
-	neighbours_add(app, g, CENTRE - 1, true);
-	neighbours_add(app, g, CENTRE + 1, false);
+	for (int i = 1; i < reach; i++) {
+		neighbours_add(app, g, CENTRE - i, true);
+		neighbours_add(app, g, CENTRE + i, false);
+	}
 	for (int a = 0; a < LEVELS; a++)
 		for (int i = 0; i < g->levels[a].count; i++)
 			for (int k = 0; k < neighbour_count(app, g->levels[a].nodes[i].layer, false); k++) {
@@ -125,9 +131,10 @@ static void graph_find(const struct app *app, struct nearby *g, int layer)
 
 /* ---- layout ---- */
 
-/* Rows of the boxes of each level and of the edges between them; the first that fits is used. */
+/* Rows of the boxes of the levels beside the selected layer's, of that, and of the edges between them; the
+ * first that fits is used. */
 static const struct {
-	int rows[LEVELS], edges;
+	int rows[2 * REACH + 1], edges;
 } forms[] = {
 	{ { 4, 4, 4, 4, 4 }, 3 }, { { 4, 4, 4, 4, 4 }, 2 }, { { 3, 3, 4, 3, 3 }, 2 },
 	{ { 3, 3, 3, 3, 3 }, 1 }, { { 1, 3, 3, 3, 1 }, 1 }, { { 1, 1, 3, 1, 1 }, 1 },
@@ -135,12 +142,19 @@ static const struct {
 	{ { 0, 0, 1, 0, 0 }, 0 },
 };
 
+/* Levels at the ends that nothing is in take no rows, so that more of the others are in sight. */
+static bool level_is_used(const struct nearby *g, int level)
+{
+	return g->reach == REACH || g->levels[level].count > 0;
+}
+
 static void rows_place(struct nearby *g, int height)
 {
 	for (size_t f = 0; f < sizeof(forms) / sizeof(*forms); f++) {
 		int y = 0;
-		for (int l = 0; l < LEVELS; l++) {
-			int rows = forms[f].rows[l];
+		for (int l = CENTRE - g->reach; l <= CENTRE + g->reach; l++) {
+			int at = l - CENTRE + REACH, form = at < 0 ? 0 : at > 2 * REACH ? 2 * REACH : at;
+			int rows = level_is_used(g, l) ? forms[f].rows[form] : 0;
 			g->levels[l].y = y;
 			g->levels[l].height = rows;
 			y += rows ? rows + forms[f].edges : 0;
@@ -150,6 +164,21 @@ static void rows_place(struct nearby *g, int height)
 	}
 	for (int l = 0; l < LEVELS; l++)
 		g->levels[l].height = 0;
+}
+
+#define LEVEL_ROWS 6 /* with the edges below: a larger reach may not make boxes smaller */
+
+/* Finds as many levels as have room. */
+static void graph_reach(const struct app *app, struct nearby *g, int layer, int height)
+{
+	int reach = REACH, used;
+	do {
+		graph_find(app, g, layer, reach + 1);
+		used = 0;
+		for (int l = 0; l < LEVELS; l++)
+			used += g->levels[l].count > 0;
+	} while (used * LEVEL_ROWS - 2 <= height && ++reach < CENTRE);
+	graph_find(app, g, layer, reach);
 }
 
 #define BOX_LEAST 14
@@ -376,7 +405,7 @@ static void graph_draw(struct app *app, void *state, struct area area)
 		canvas_fit(area, 1, 0, area.width - 1, STYLE_DIM, "no layer is selected");
 		return;
 	}
-	graph_find(app, g, app->layer);
+	graph_reach(app, g, app->layer, area.height - 2);
 	struct chart_line lines[] = { { arena_printf(&app->scratch, "%s  %s", chart_name(app, app->layer),
 		chart_cost(app, app->layer)), STYLE_BOLD }, { around_text(app, g), STYLE_DIM } };
 	struct area above = chart_above(area, lines, 2);
@@ -416,7 +445,7 @@ static int step(const struct app *app, struct nearby *g, const struct key_row *k
 	const struct graph_level *centre = &g->levels[CENTRE];
 	if (key->request != REQUEST_OWN)
 		return costliest(app, app->layer, key->request == REQUEST_UP);
-	graph_find(app, g, app->layer);
+	graph_find(app, g, app->layer, REACH);
 	int to = node_index(centre, app->layer) + (key->argument == GRAPH_RIGHT ? 1 : -1);
 	return to >= 0 && to < centre->count ? centre->nodes[to].layer : -1;
 }

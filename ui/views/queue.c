@@ -28,6 +28,7 @@ struct queue_view {
 #define RESULT_COLUMNS 10
 #define FOOT_MOST 9
 #define FOOT_BELOW 9 /* rows that a lower area keeps for jobs */
+#define COUNTS_LEAST 4 /* rows of an area that has the counts of jobs beneath */
 
 static const struct queue *queue_of(const struct app *app)
 {
@@ -158,12 +159,26 @@ static int name_columns(int width)
 
 static void queue_heading(struct app *app, void *state, struct area line)
 {
-	const struct queue *q = queue_of(app);
-	char left[STR_QUANTITY];
+	int x = NAME_AT, name = name_columns(line.width);
 	(void)state;
-	if (!q)
+	if (!queue_of(app) || !queue_job_count(queue_of(app)))
 		return;
-	struct queue_status now = queue_status(q);
+	canvas_fit(line, STATE_AT, 0, STATE_COLUMNS, STYLE_DIM, "state");
+	canvas_fit(line, x, 0, name, STYLE_DIM, "layer");
+	x += name + 1;
+	canvas_fit_right(line, x, 0, TIME_COLUMNS, STYLE_DIM, "took");
+	x += TIME_COLUMNS + 1;
+	if (x + RESULT_COLUMNS <= line.width)
+		canvas_fit_right(line, x, 0, RESULT_COLUMNS, STYLE_DIM, "result");
+	x += RESULT_COLUMNS + 2;
+	canvas_fit(line, x, 0, line.width - x, STYLE_DIM, "job, or why it failed");
+}
+
+/* How many jobs there are in each state. */
+static void counts_draw(struct app *app, struct area line)
+{
+	char left[STR_QUANTITY];
+	struct queue_status now = queue_status(queue_of(app));
 	const struct {
 		int n;
 		const char *word;
@@ -172,14 +187,15 @@ static void queue_heading(struct app *app, void *state, struct area line)
 		{ now.quick, "quick", STYLE_ACCENT }, { now.done, "done", STYLE_GOOD },
 		{ now.failed, "failed", STYLE_BAD }, { now.unsupported, "n/a", STYLE_WARN } };
 	int x = 1;
+	canvas_fill(line, 0, 0, line.width, STYLE_DIM, 0x2500);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		if (parts[i].n || i < 2)
-			x += 2 + canvas_fit(line, x, 0, line.width - x,
+			x += canvas_fit(line, x, 0, line.width - x,
 				parts[i].n ? parts[i].style : STYLE_DIM,
-				arena_printf(&app->scratch, "%d %s", parts[i].n, parts[i].word));
+				arena_printf(&app->scratch, " %d %s ", parts[i].n, parts[i].word));
 	if (now.eta_s > 0 && !now.idle)
-		x += canvas_fit(line, x, 0, line.width - x, STYLE_NORMAL,
-			arena_printf(&app->scratch, "about %s left", str_duration(left, now.eta_s * 1e9)));
+		canvas_fit(line, x, 0, line.width - x, STYLE_NORMAL,
+			arena_printf(&app->scratch, " about %s left ", str_duration(left, now.eta_s * 1e9)));
 }
 
 static const char *state_words(struct app *app, const struct queue_job *j, enum style *style)
@@ -207,6 +223,14 @@ static const char *result_text(struct app *app, const struct queue_job *j)
 		return "";
 	return arena_printf(
 		&app->scratch, "%s%s", rough ? "~" : "", str_duration(text, stats_cost(&r->stats)));
+}
+
+/* What the job is for: a layer, or "peak", "conversion", "other scenario" (app_needed_for). */
+static const char *name_of(struct app *app, const struct queue_view *s, const struct queue_job *j)
+{
+	int layer = layer_at(app, s, j->payload);
+	const char *what = layer < 0 ? app_needed_for(app, j->payload) : "";
+	return layer >= 0 ? app_name(app, layer) : *what ? what : "other";
 }
 
 /* What is done, why it failed, or the job itself. */
@@ -245,7 +269,7 @@ static void queue_draw_row(struct app *app, void *state, int row, int above, str
 	const char *word = state_words(app, &j, &style);
 	canvas_fit(line, STATE_AT, 0, STATE_COLUMNS, style, word);
 	canvas_fit_tail(line, x, 0, name, layer < 0 ? STYLE_DIM : STYLE_NORMAL,
-		layer < 0 ? "other" : app_name(app, layer));
+		name_of(app, s, &j));
 	x += name + 1;
 	canvas_fit_right(line, x, 0, TIME_COLUMNS, STYLE_DIM,
 		isnan(j.seconds) ? "" : str_duration(text, j.seconds * 1e9));
@@ -263,9 +287,8 @@ static const char *queue_row_text(struct app *app, void *state, int row)
 	if (!is_job(app, row))
 		return nothing_text(app);
 	struct queue_job j = queue_job(queue_of(app), row);
-	int layer = layer_at(app, s, j.payload);
-	return arena_printf(&app->scratch, "%s %s %s", state_words(app, &j, &style),
-		layer < 0 ? "other" : app_name(app, layer), job_text(app, &j));
+	return arena_printf(&app->scratch, "%s %s %s", state_words(app, &j, &style), name_of(app, s, &j),
+		job_text(app, &j));
 }
 
 static struct subject queue_subject(struct app *app, void *state, int row)
@@ -281,28 +304,60 @@ static struct subject queue_subject(struct app *app, void *state, int row)
 
 /* ---- the log beneath ---- */
 
+/* Below the jobs: how many there are, and the log. */
 static int queue_foot(struct app *app, void *state, int height)
 {
-	(void)app;
 	(void)state;
 	int rows = height - FOOT_BELOW < height / 3 ? height - FOOT_BELOW : height / 3;
-	return rows < 2 ? 0 : rows > FOOT_MOST ? FOOT_MOST : rows;
+	rows = rows < 2 ? 0 : rows > FOOT_MOST ? FOOT_MOST : rows;
+	return rows ? rows : height >= COUNTS_LEAST && queue_of(app) && queue_job_count(queue_of(app));
+}
+
+static int wrapped_rows(const char *text, int width)
+{
+	int rows = 0;
+	for (; *text; rows++) {
+		text += app_break(text, width);
+		text += strspn(text, " ");
+	}
+	return rows ? rows : 1;
+}
+
+/* The last lines of the log, broken at blanks; the first of them without its beginning where it must be. */
+static void log_draw(struct app *app, struct area a)
+{
+	int y = a.height;
+	for (uint64_t i = log_count(); i > log_first() && y > 0; i--) {
+		const char *line = log_kept(i - 1);
+		line = line ? app_clean(app, text_of(line)) : "";
+		y -= wrapped_rows(line, a.width - 2);
+		for (int at = y; *line; at++) {
+			size_t n = app_break(line, a.width - 2);
+			if (at >= 0)
+				canvas_fit(a, 1, at, a.width - 1, STYLE_DIM,
+					arena_printf(&app->scratch, "%.*s", (int)n, line));
+			line += n + strspn(line + n, " ");
+		}
+	}
 }
 
 static void queue_draw_foot(struct app *app, void *state, struct area a)
 {
-	int count = (int)(log_count() - log_first()), shown = count < a.height - 1 ? count : a.height - 1;
 	(void)state;
-	for (int x = 0; x < a.width; x++)
-		canvas_put(a, x, 0, STYLE_DIM, 0x2500);
-	canvas_text(a, 1, 0, STYLE_DIM,
-		arena_printf(&app->scratch, " log (%s all of it) ", key_named("queue.log")));
-	for (int i = 0; i < shown; i++) {
-		const char *line = log_kept(log_count() - (uint64_t)(shown - i));
-		canvas_fit(a, 1, 1 + i, a.width - 1, STYLE_DIM, line ? app_clean(app, text_of(line)) : "");
-	}
-	if (!count)
+	if (a.height < 1)
+		return;
+	struct area head = canvas_part(a, 0, 0, a.width, 1);
+	if (queue_of(app))
+		counts_draw(app, head);
+	else
+		canvas_fill(head, 0, 0, a.width, STYLE_DIM, 0x2500);
+	const char *title = arena_printf(&app->scratch, " log (%s all of it) ", key_named("queue.log"));
+	int columns = canvas_columns(title);
+	if (columns + 1 < a.width / 2 && a.height > 1)
+		canvas_text(a, a.width - columns - 1, 0, STYLE_DIM, title);
+	if (log_count() == log_first())
 		canvas_fit(a, 1, 1, a.width - 1, STYLE_DIM, "nothing is logged yet");
+	log_draw(app, canvas_part(a, 0, 1, a.width, a.height - 1));
 }
 
 /* ---- keys ---- */

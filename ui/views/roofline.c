@@ -379,6 +379,20 @@ static uint32_t dot_sign(struct area a, double share)
 	return signs[a.canvas->ascii][share >= 0.05 ? 2 : share >= 0.01];
 }
 
+/* The name of a dot: beside, above or below it, where it hides least. */
+static void label_dot(const struct roof_chart *c, int x, int y, enum style style, const char *name)
+{
+	int most = c->area.width / 2 - 4, columns = canvas_columns_on(c->area, name), best = 0;
+	columns = columns < most ? columns : most;
+	const int at[4][2] = { { x + 3, y }, { x - 2 - columns, y }, { x - columns / 2, y - 1 },
+		{ x - columns / 2, y + 1 } };
+	for (int i = 1; i < 4; i++)
+		if (hidden(c, at[i][0], at[i][1], columns) < hidden(c, at[best][0], at[best][1], columns))
+			best = i;
+	if (columns > 0)
+		canvas_fit(c->area, at[best][0], at[best][1], columns, style, name);
+}
+
 static void draw_dot(struct app *app, struct roof_chart *c, const struct roof_dot *d, enum limit_by limit,
 	bool selected)
 {
@@ -392,13 +406,7 @@ static void draw_dot(struct app *app, struct roof_chart *c, const struct roof_do
 		return;
 	canvas_put(c->area, x - 1, y, style, '(');
 	canvas_put(c->area, x + 1, y, style, ')');
-	const char *name = app_name(app, d->layer);
-	int columns = canvas_columns_on(c->area, name);
-	if (x + 3 + columns <= c->area.width || x < c->area.width / 2)
-		canvas_fit(c->area, x + 3, y, c->area.width - x - 3, style, name);
-	else
-		canvas_fit_right(c->area, x - 2 - columns > 0 ? x - 2 - columns : 0, y,
-			columns < x - 2 ? columns : x - 2, style, name);
+	label_dot(c, x, y, style, app_name(app, d->layer));
 }
 
 static void draw_chart(struct app *app, struct roofline *s, struct area a, int selected)
@@ -478,6 +486,18 @@ static const char *counts_text(struct app *app, const struct roofline *s, int se
 		arena_printf(&app->scratch, "%s: %s measures them", text, key_named("measure"));
 }
 
+/* The unit of the axis at the left, colours and sizes. */
+static void draw_legend(struct area line)
+{
+	bool ascii = line.canvas->ascii;
+	const char *large = ascii ? "@" : "\u25cf";
+	const struct chart_key keys[] = { { STYLE_DIM, "", "FLOP/s" }, { STYLE_DIM, "", "limit" },
+		{ STYLE_ACCENT, large, "compute" }, { STYLE_GOOD, large, "memory" },
+		{ STYLE_WARN, large, "other" },
+		{ STYLE_DIM, ascii ? ".o@" : "\u00b7\u2022\u25cf", "<1%, <5%, more of the time" } };
+	chart_keys(line, keys, 6);
+}
+
 static void roofline_draw(struct app *app, void *state, struct area area)
 {
 	struct roofline *s = state;
@@ -499,13 +519,12 @@ static void roofline_draw(struct app *app, void *state, struct area area)
 	struct roof_chart axes = { .area = chart };
 	axes_make(s, &axes);
 	if (above)
-		canvas_fit(area, 1, 0, area.width - 1, STYLE_DIM,
-			"FLOP/s by intensity in FLOP/byte; larger dots: a larger share of the time");
+		draw_legend(canvas_part(area, 0, 0, area.width, 1));
 	if (left)
 		axis_draw_left(canvas_part(area, 0, above, left, chart.height), &axes.y, &quantity_count);
 	if (below)
 		axis_draw_below(canvas_part(area, left, above + chart.height, chart.width, 2), &axes.x,
-			&quantity_count);
+			&quantity_count, "FLOP/byte");
 	draw_chart(app, s, chart, selected);
 }
 

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "session/scenarios.h"
 #include "ui/screen/plot.h"
+#include "ui/views/chart.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,8 +32,8 @@ struct sweep {
 };
 
 #define BAR_LEAST 6
-#define CURVE_ROWS_LEAST 8
-#define CURVE_ROWS 14  /* at most; with a blank one above, a title, and two of the axis */
+#define CURVE_ROWS_LEAST 9
+#define CURVE_ROWS 15  /* at most; with a blank one above, a legend, a title, and two of the axis */
 #define CURVE_LEAST 60 /* columns of the screen */
 #define CURVE_LEFT 10
 #define BAR_MOST 60
@@ -337,10 +338,22 @@ static enum style series_style(int series)
 	return styles[series % 4];
 }
 
-/* Latency or throughput over the batch, both on log axes, a line a data type with its name at the end. */
-static void curve_draw(struct app *app, const struct sweep *s, struct area a, bool latency)
+static uint32_t series_sign(struct area a, int series)
+{
+	static const uint32_t signs[2][4] = { { 0x25cf, 0x25a0, 0x25b2, 0x25c6 }, { 'o', 'x', '+', '#' } };
+	return signs[a.canvas->ascii][series % 4];
+}
+
+struct curve_axes {
+	struct axis across, up;
+	double batches[CONFIG_LIST_MAX]; /* with a known value, ascending */
+	int count;
+};
+
+static struct curve_axes axes_make(const struct sweep *s, bool latency)
 {
 	double least_x = INFINITY, most_x = 0, least = INFINITY, most = 0;
+	struct curve_axes axes = { .count = 0 };
 	for (int i = 0; i < s->count; i++) {
 		double y = value_of(s, &s->lines[i], latency), x = (double)s->lines[i].batch;
 		if (isnan(y))
@@ -349,39 +362,78 @@ static void curve_draw(struct app *app, const struct sweep *s, struct area a, bo
 		most_x = x > most_x ? x : most_x;
 		least = y < least ? y : least;
 		most = y > most ? y : most;
+		int at = 0;
+		while (at < axes.count && axes.batches[at] < x)
+			at++;
+		if (at < axes.count && axes.batches[at] == x)
+			continue;
+		memmove(&axes.batches[at + 1], &axes.batches[at],
+			(size_t)(axes.count++ - at) * sizeof(*axes.batches));
+		axes.batches[at] = x;
 	}
-	struct axis across = axis_of(least_x, most_x, true), up = axis_of(least, most, true);
-	const char *unit = latency ? "latency" : has_tokens(s) ? "tokens/s" : "items/s";
-	canvas_fit(a, CURVE_LEFT, 0, a.width - CURVE_LEFT, STYLE_DIM,
-		arena_printf(&app->scratch, "%s over the batch", unit));
-	struct area plot = canvas_part(a, CURVE_LEFT, 1, a.width - CURVE_LEFT - 6, a.height - 3);
-	axis_draw_left(canvas_part(a, 0, 1, CURVE_LEFT, plot.height), &up,
+	axes.across = axis_of(least_x, most_x, true);
+	axes.up = axis_of(least, most, true);
+	return axes;
+}
+
+/* Latency or throughput over the batch, both on log axes, a line a data type. The signs of points are where
+ * the axes have their ticks. */
+static void curve_draw(struct app *app, const struct sweep *s, struct area a, bool latency)
+{
+	struct curve_axes axes = axes_make(s, latency);
+	canvas_fit(a, 1, 0, a.width - 1, STYLE_DIM,
+		latency ? "latency" : has_tokens(s) ? "tokens/s" : "items/s");
+	struct area plot = canvas_part(a, CURVE_LEFT, 1, a.width - CURVE_LEFT - 2, a.height - 3);
+	axis_draw_left(canvas_part(a, 0, 1, CURVE_LEFT, plot.height), &axes.up,
 		latency ? &quantity_duration : &quantity_count);
-	axis_draw_below(canvas_part(a, CURVE_LEFT, 1 + plot.height, plot.width, 2), &across, &quantity_count);
+	axis_draw_ticks(canvas_part(a, CURVE_LEFT, 1 + plot.height, plot.width, 2), &axes.across,
+		&quantity_count, "batch", axes.batches, axes.count);
 	struct plot p = plot_begin(plot, &app->scratch);
+	double *xs = ARENA_ARRAY(&app->scratch, double, s->count);
+	double *ys = ARENA_ARRAY(&app->scratch, double, s->count);
 	for (int i = 0, series = -1; i < s->count; i++) {
 		const struct sweep_line *l = &s->lines[i];
 		series += l->first;
-		double y = (1 - axis_place(&up, value_of(s, l, latency))) * plot.height,
-		       x = axis_place(&across, (double)l->batch) * plot.width;
+		xs[i] = 0.5 + axis_place(&axes.across, (double)l->batch) * (plot.width - 1);
+		ys[i] = 0.5 + (1 - axis_place(&axes.up, value_of(s, l, latency))) * (plot.height - 1);
 		if (!l->first)
-			plot_line(&p, axis_place(&across, (double)l[-1].batch) * plot.width,
-				(1 - axis_place(&up, value_of(s, l - 1, latency))) * plot.height, x, y,
-				series_style(series), false);
-		bool last = i + 1 == s->count || s->lines[i + 1].first;
-		if (last && !isnan(y))
-			canvas_fit(a, CURVE_LEFT + plot.width + 1, 1 + (int)fmin(y, plot.height - 1), 5,
-				series_style(series), session_type_name(app->session, l->dtype));
+			plot_line(&p, xs[i - 1], ys[i - 1], xs[i], ys[i], series_style(series), false);
 	}
 	plot_end(&p);
-	for (int i = 0; i < s->count; i++) {
-		const struct sweep_line *l = &s->lines[i];
-		double y = (1 - axis_place(&up, value_of(s, l, latency))) * plot.height,
-		       x = axis_place(&across, (double)l->batch) * plot.width;
-		if (l->total.point.best && !isnan(y))
-			canvas_put(plot, (int)fmin(x, plot.width - 1), (int)fmin(y, plot.height - 1),
-				STYLE_GOOD, '*');
+	for (int i = 0, series = -1; i < s->count; i++) {
+		bool best = s->lines[i].total.point.best;
+		int x = isnan(ys[i]) ? -1 : (int)xs[i];
+		series += s->lines[i].first;
+		for (int k = 0; k < i && x >= 0; k++) /* beside one in the same place */
+			x += !isnan(ys[k]) && (int)xs[k] == (int)xs[i] && (int)ys[k] == (int)ys[i];
+		if (x >= 0)
+			canvas_put(plot, x < plot.width ? x : 2 * plot.width - 2 - x, (int)ys[i],
+				best ? STYLE_GOOD : series_style(series),
+				best ? '*' : series_sign(plot, series));
 	}
+}
+
+/* The signs of the data types. */
+static void legend_draw(struct app *app, const struct sweep *s, struct area line)
+{
+	struct chart_key *keys = ARENA_ARRAY(&app->scratch, struct chart_key, s->count + 1);
+	int count = 0;
+	bool best = false;
+	for (int i = 0; i < s->count; i++) {
+		struct str sign = { 0 };
+		best |= s->lines[i].total.point.best;
+		if (!s->lines[i].first)
+			continue;
+		canvas_encode(&sign, series_sign(line, count));
+		keys[count] = (struct chart_key){ series_style(count),
+			arena_printf(&app->scratch, "%s", sign.p),
+			session_type_name(app->session, s->lines[i].dtype) };
+		str_free(&sign);
+		count++;
+	}
+	if (best)
+		keys[count++] = (struct chart_key){ STYLE_GOOD, "*", "the best batch" };
+	chart_keys(line, keys, count);
 }
 
 static void curves_draw(struct app *app, struct sweep *s, struct area line)
@@ -391,8 +443,9 @@ static void curves_draw(struct app *app, struct sweep *s, struct area line)
 	s->curves.ascii = line.canvas->ascii;
 	struct area all = canvas_area(&s->curves);
 	int half = line.width / 2;
-	curve_draw(app, s, canvas_part(all, 0, 1, half, s->rows - 1), true);
-	curve_draw(app, s, canvas_part(all, half, 1, line.width - half, s->rows - 1), false);
+	legend_draw(app, s, canvas_part(all, 0, 1, line.width, 1));
+	curve_draw(app, s, canvas_part(all, 0, 2, half, s->rows - 2), true);
+	curve_draw(app, s, canvas_part(all, half, 2, line.width - half, s->rows - 2), false);
 }
 
 /* above: the row on the line above, to draw the canvas once. */

@@ -1,5 +1,6 @@
-/* The parallel schedule as lanes: every layer starts as soon as its inputs are there. A sequential scenario
- * is one lane, in execution order. */
+/* The parallel schedule as lanes: every layer starts as soon as its inputs are there, in the lane of the
+ * producer that it waited for; the critical path is the first lane. A sequential scenario is one lane, in
+ * execution order. */
 #include "config.h"
 
 #include "ui/screen/plot.h"
@@ -12,6 +13,7 @@
 
 struct bar {
 	int layer, lane;
+	int before, heir;      /* the bar it waited for, and the one that continues its lane; or -1 */
 	double start, end, slack; /* ns; slack NaN: unknown, or one lane */
 	bool critical, guess;
 };
@@ -36,7 +38,8 @@ static void bar_add(struct app *app, struct timeline *s, int layer, const struct
 {
 	double start = parallel ? c->start_ns : s->end_ns;
 	VEC_GROW(s->bars, s->count, s->capacity);
-	s->bars[s->count++] = (struct bar){ .layer = layer, .start = start, .end = start + c->ns,
+	s->bars[s->count++] = (struct bar){ .layer = layer, .before = -1, .heir = -1,
+		.start = start, .end = start + c->ns,
 		.slack = parallel ? c->slack_ns : NAN, .critical = parallel && app_is_critical(app, c),
 		.guess = app_is_guess(c) };
 	s->end_ns = fmax(s->end_ns, start + c->ns);
@@ -49,6 +52,8 @@ static int by_start(const void *x, const void *y)
 	const struct bar *a = x, *b = y;
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
+	if (a->critical != b->critical)
+		return a->critical ? -1 : 1;
 	return (a->layer > b->layer) - (a->layer < b->layer);
 }
 
@@ -84,56 +89,75 @@ static int heap_take(struct lane_heap *h)
 	return lane;
 }
 
-struct lanes_state {
-	struct lane_heap busy, idle; /* idle: also lanes that were taken since */
-	bool *is_idle;               /* per lane */
-	int capacity;
-};
-
-/* Lanes whose bar has ended by then are idle; sums differ by rounding errors. */
-static void lanes_release(struct lanes_state *t, double now)
+/* The producer that ends last, behind layers without a bar; of those that end together a critical one. */
+static int later(const struct timeline *s, int a, int b)
 {
-	while (t->busy.count && t->busy.list[0].key <= now + 1e-9 * fmax(now, 1)) {
-		int lane = heap_take(&t->busy);
-		t->is_idle[lane] = true;
-		heap_add(&t->idle, lane, lane);
+	if (a < 0 || b < 0)
+		return a < 0 ? b : a;
+	const struct bar *x = &s->bars[a], *y = &s->bars[b];
+	return x->end != y->end ? (x->end > y->end ? a : b) : y->critical && !x->critical ? b : a;
+}
+
+/* Whom each bar waited for: the inputs of all layers of its group. */
+static void bars_link(struct app *app, struct timeline *s)
+{
+	const struct plan *p = app_plan(app);
+	int *seen = base_malloc(((size_t)p->layer_count + 1) * sizeof(int)); /* per layer: the last bar */
+	for (int i = 0; i < p->layer_count; i++) {
+		int anchor = chart_anchor(app, i), own = s->bar_of[anchor], before = -1;
+		for (int k = 0; k < p->layers[i].pred_count; k++) {
+			int of = seen[p->layers[i].preds[k]];
+			bool earlier = of >= 0 && of != own &&
+				(own < 0 || s->bars[of].start < s->bars[own].start);
+			before = earlier ? later(s, before, of) : before;
+		}
+		if (own >= 0)
+			s->bars[own].before = later(s, s->bars[own].before, before);
+		seen[i] = own >= 0 ? own : before;
+	}
+	free(seen);
+}
+
+/* Who continues a bar's lane: a critical one, else the one with the least slack. */
+static void heirs_choose(struct timeline *s)
+{
+	for (int i = 0; i < s->count; i++) {
+		const struct bar *b = &s->bars[i];
+		struct bar *before = b->before >= 0 ? &s->bars[b->before] : NULL;
+		const struct bar *now = before && before->heir >= 0 ? &s->bars[before->heir] : NULL;
+		if (before && (!now || (b->critical && !now->critical) ||
+			(b->critical == now->critical && b->slack < now->slack)))
+			before->heir = i;
 	}
 }
 
-/* A lane of a producer if it is idle, else the first idle one, else a new one. */
-static int lane_for(struct app *app, struct timeline *s, const struct bar *b, struct lanes_state *t)
-{
-	const struct plan_layer *l = app_layer(app, b->layer);
-	for (int i = 0; i < l->pred_count; i++) {
-		int before = s->bar_of[l->preds[i]], lane = before >= 0 ? s->bars[before].lane : -1;
-		if (lane >= 0 && t->is_idle[lane])
-			return lane;
-	}
-	while (t->idle.count) {
-		int lane = heap_take(&t->idle);
-		if (t->is_idle[lane])
-			return lane;
-	}
-	VEC_GROW(t->is_idle, s->lane_count, t->capacity);
-	return s->lane_count++;
-}
-
+/* A row of heirs takes the first lane that is idle when it begins, until it ends; sums differ by rounding
+ * errors. */
 static void lanes_assign(struct app *app, struct timeline *s)
 {
-	struct lanes_state t = { .capacity = 0 };
+	struct lane_heap busy = { .list = NULL }, idle = { .list = NULL };
+	double *until = base_malloc(((size_t)s->count + 1) * sizeof(double)); /* per bar: end of its row */
 	s->lane_count = 0;
-	for (int i = 0; i < s->count; i++)
-		s->bars[i].lane = -1;
+	bars_link(app, s);
+	heirs_choose(s);
+	for (int i = s->count - 1; i >= 0; i--)
+		until[i] = s->bars[i].heir >= 0 ? until[s->bars[i].heir] : s->bars[i].end;
 	for (int i = 0; i < s->count; i++) {
 		struct bar *b = &s->bars[i];
-		lanes_release(&t, b->start);
-		b->lane = lane_for(app, s, b, &t);
-		t.is_idle[b->lane] = false;
-		heap_add(&t.busy, b->end, b->lane);
+		if (b->before >= 0 && s->bars[b->before].heir == i) {
+			b->lane = s->bars[b->before].lane;
+			continue;
+		}
+		while (busy.count && busy.list[0].key <= b->start + 1e-9 * fmax(b->start, 1)) {
+			int lane = heap_take(&busy);
+			heap_add(&idle, lane, lane);
+		}
+		b->lane = idle.count ? heap_take(&idle) : s->lane_count++;
+		heap_add(&busy, until[i], b->lane);
 	}
-	free(t.busy.list);
-	free(t.idle.list);
-	free(t.is_idle);
+	free(busy.list);
+	free(idle.list);
+	free(until);
 }
 
 static void timeline_renew(struct app *app, struct timeline *s)
@@ -217,11 +241,47 @@ static void lanes_clamp(struct timeline *s, int lanes)
 
 /* ---- drawing ---- */
 
+/* Few lanes leave room: the time in sight continues in strips below, each with its axis. */
+struct strips {
+	int count, rows;  /* of a strip, with ruler and axis */
+	int ruler, axis;  /* rows of them */
+	int high;         /* rows of a lane, from 2 on with a blank one below */
+	int lanes;        /* in sight */
+};
+
+static int strip_rows(const struct timeline *s, const struct strips *g)
+{
+	return g->ruler + s->lane_count * g->high - (g->high > 2) + g->axis;
+}
+
+/* As many strips as have room, then higher lanes. */
+static struct strips strips_make(const struct timeline *s, int height)
+{
+	struct strips g = { .count = 1, .ruler = height >= 5, .axis = height >= 3 ? 2 : height >= 2,
+		.high = 1 };
+	g.rows = height;
+	g.lanes = height - g.axis - g.ruler;
+	if (g.lanes < s->lane_count)
+		return g;
+	g.count = height / strip_rows(s, &g);
+	for (; g.high < 3; g.high++) {
+		struct strips higher = g;
+		higher.high++;
+		if (strip_rows(s, &higher) * g.count > height)
+			break;
+	}
+	g.rows = strip_rows(s, &g);
+	g.lanes = s->lane_count;
+	return g;
+}
+
 static int column_of(const struct timeline *s, struct area a, double ns)
 {
 	double x = floor((ns - s->left_ns) / span(s) * a.width);
 	return x < -1 ? -1 : x > a.width ? a.width : (int)x;
 }
+
+#define NAME_LEAST 6 /* columns of a name that is cut */
 
 /* Critical bars are filled, others shaded: the difference is seen without colour. */
 static uint32_t bar_sign(struct area a, bool critical)
@@ -239,30 +299,24 @@ static void draw_slack(const struct timeline *s, struct area lane, const struct 
 }
 
 /* A bar begins with half a column, so that it ends where the next one begins; a wide one has its name. */
-static void draw_bar(struct app *app, const struct timeline *s, struct area lane, const struct bar *b,
-	bool selected)
+static void draw_bar(struct area lane, const struct timeline *s, const struct bar *b, const char *name,
+	enum style style)
 {
 	int from = column_of(s, lane, b->start), to = column_of(s, lane, b->end);
 	to = to > from ? to - 1 : to;
-	if (to < 0 || from >= lane.width)
-		return;
-	enum style style = selected ? STYLE_WARN : b->critical ? STYLE_CRITICAL : STYLE_ACCENT;
-	for (int x = from < 0 ? 0 : from; x <= to && x < lane.width; x++)
-		for (int y = 0; y < lane.height; y++)
-			canvas_put(lane, x, y, style, bar_sign(lane, b->critical));
-	for (int y = 0; y < lane.height; y++)
-		app_item(app, lane, from < 0 ? 0 : from, y, to - (from < 0 ? 0 : from) + 1, b->layer);
-	for (int y = 0; y < lane.height && to > from; y++)
-		canvas_put(lane, from, y, style, lane.canvas->ascii ? '[' : 0x2590);
-	int x = (from < 0 ? 0 : from) + 1, room = (to < lane.width ? to : lane.width) - x - 1;
-	const char *name = room >= 4 ? app_name(app, b->layer) : NULL;
-	if (name && room >= canvas_columns_on(lane, name) / 2)
-		canvas_fit(canvas_part(lane, 0, lane.height / 2, lane.width, 1), x, 0, room,
-			selected ? STYLE_BOLD : STYLE_NORMAL, name);
-	if (selected)
-		for (int k = from < 0 ? 0 : from; k <= to; k++)
-			for (int y = 0; y < lane.height; y++)
-				canvas_select(canvas_part(lane, k, y, 1, 1), 0);
+	int first = from < 0 ? 0 : from, last = to < lane.width ? to : lane.width - 1;
+	int room = last - first - 1;
+	for (int y = 0; y < lane.height; y++) {
+		canvas_fill(lane, first, y, last - first + 1, style, bar_sign(lane, b->critical));
+		if (to > from)
+			canvas_put(lane, from, y, style, lane.canvas->ascii ? '[' : 0x2590);
+	}
+	int columns = canvas_columns_on(lane, name);
+	if (columns <= room || (room >= NAME_LEAST && room >= columns / 2))
+		canvas_fit(canvas_part(lane, 0, lane.height / 2, lane.width, 1), first + 1, 0, room,
+			style == STYLE_WARN ? STYLE_BOLD : STYLE_NORMAL, name);
+	for (int y = 0; y < lane.height && style == STYLE_WARN; y++)
+		canvas_select(canvas_part(lane, first, y, last - first + 1, 1), 0);
 }
 
 /* The first bar that may reach into sight: those before begin too early, whatever their length or slack. */
@@ -280,23 +334,82 @@ static int first_seen(const struct timeline *s, bool with_slack)
 	return low;
 }
 
-static void draw_lanes(struct app *app, const struct timeline *s, struct area a, int high, int selected)
+/* Bars that follow one another in a lane, below the ruler, have names without their scopes. */
+static void draw_lanes(struct app *app, const struct timeline *s, struct area a, const struct strips *g,
+	int selected)
 {
 	for (int pass = 0; pass < 3; pass++) /* slack, bars, the selected one */
 		for (int i = first_seen(s, pass == 0); i < s->count && s->bars[i].start <= s->left_ns +
 				span(s); i++) {
 			const struct bar *b = &s->bars[i];
-			bool seen = b->lane >= s->top && (b->lane - s->top) * high < a.height &&
-				b->end + fmax(b->slack, 0) >= s->left_ns;
+			int y = (b->lane - s->top) * g->high;
+			bool seen = y >= 0 && y < a.height && b->end + fmax(b->slack, 0) >= s->left_ns;
 			if (!seen || (pass == 2 && i != selected))
 				continue;
-			struct area lane = canvas_part(a, 0, (b->lane - s->top) * high, a.width, high > 1 ?
-				high - 1 : 1);
-			if (pass == 0)
+			struct area lane = canvas_part(a, 0, y, a.width, g->high > 1 ? g->high - 1 : 1);
+			if (pass == 0) {
 				draw_slack(s, lane, b);
-			else
-				draw_bar(app, s, lane, b, pass == 2);
+				continue;
+			}
+			int from = column_of(s, lane, b->start), to = column_of(s, lane, b->end);
+			if (to < 0 || from >= lane.width || (to == from && from < 0))
+				continue;
+			draw_bar(lane, s, b, y == 0 && g->ruler ? chart_leaf(app, b->layer) :
+				app_name(app, b->layer), pass == 2 ? STYLE_WARN : b->critical ?
+				STYLE_CRITICAL : STYLE_ACCENT);
+			for (int k = 0; k < lane.height; k++)
+				app_item(app, lane, from < 0 ? 0 : from, k, to - (from < 0 ? 0 : from) + 1,
+					b->layer);
 		}
+}
+
+/* The scopes of the first lane in sight. */
+static void draw_ruler(struct app *app, const struct timeline *s, struct area line)
+{
+	struct chart_span *spans = ARENA_ARRAY(&app->scratch, struct chart_span, (size_t)line.width + 1);
+	int count = 0, end = 0;
+	for (int i = first_seen(s, false); i < s->count && s->bars[i].start <= s->left_ns + span(s); i++) {
+		const struct bar *b = &s->bars[i];
+		int from = column_of(s, line, b->start), to = column_of(s, line, b->end);
+		from = from < end ? end : from;
+		to = to > line.width ? line.width : to;
+		if (b->lane == s->top && to > from) {
+			spans[count++] = (struct chart_span){ from, to, b->layer };
+			end = to;
+		}
+	}
+	chart_scopes(app, line, spans, count);
+}
+
+#define LANE_NAMES 10 /* columns */
+#define LANE_NAMES_LEAST 60 /* columns of an area with names */
+
+static void draw_lane_names(struct app *app, const struct timeline *s, struct area a, const struct strips *g)
+{
+	bool path = session_analysis(app->session)->complete;
+	for (int i = s->top; i < s->lane_count && (i - s->top) * g->high < a.height; i++)
+		canvas_fit(a, 1, (i - s->top) * g->high, a.width - 2,
+			i == 0 && path ? STYLE_CRITICAL : STYLE_DIM, i == 0 && path ? "critical" :
+			arena_printf(&app->scratch, "lane %d", i + 1));
+}
+
+static void draw_legend(const struct timeline *s, struct area line)
+{
+	bool critical = false, ascii = line.canvas->ascii;
+	for (int i = 0; i < s->count && !critical; i++)
+		critical = s->bars[i].critical;
+	struct chart_key keys[4];
+	int count = 0;
+	if (critical)
+		keys[count++] = (struct chart_key){ STYLE_CRITICAL, ascii ? "[##" : "\u2590\u2588\u2588",
+			"critical path" };
+	keys[count++] = (struct chart_key){ STYLE_ACCENT, ascii ? "[==" : "\u2590\u2592\u2592",
+		critical ? "other layer" : "a layer, as wide as its time" };
+	if (s->lane_count > 1)
+		keys[count++] = (struct chart_key){ STYLE_DIM, ascii ? "..." : "\u2508\u2508\u2508",
+			"slack (it may end later)" };
+	keys[count++] = (struct chart_key){ STYLE_WARN, ascii ? "[==" : "\u2590\u2592\u2592", "selected" };
+	chart_keys(line, keys, count);
 }
 
 /* ---- texts ---- */
@@ -356,26 +469,7 @@ static const char *summary_text(struct app *app, const struct timeline *s, int l
 	return text;
 }
 
-/* Few lanes leave room: the time in sight continues in strips below, each with its axis. */
-struct strips {
-	int count, rows;  /* of a strip, with its axis */
-	int axis, high;   /* rows of an axis; of a lane, with the blank one below */
-	int lanes;        /* in sight */
-};
-
-static struct strips strips_make(const struct timeline *s, int height)
-{
-	struct strips g = { .count = 1, .axis = height >= 3 ? 2 : height >= 2, .high = 3 };
-	while (g.high > 1 && s->lane_count * g.high > height - g.axis)
-		g.high--;
-	g.lanes = (height - g.axis) / g.high;
-	g.rows = height;
-	if (g.lanes >= s->lane_count) {
-		g.rows = s->lane_count * g.high - (g.high > 2) + g.axis;
-		g.count = height / g.rows;
-	}
-	return g;
-}
+#define LEGEND_LEAST 4 /* rows of an area with a legend */
 
 static void timeline_draw(struct app *app, void *state, struct area area)
 {
@@ -389,7 +483,10 @@ static void timeline_draw(struct app *app, void *state, struct area area)
 	struct chart_line lines[] = { { chosen_text(app, s, selected), STYLE_BOLD },
 		{ summary_text(app, s, s->lane_count), STYLE_DIM } };
 	struct area above = chart_above(area, lines, 2);
-	struct strips g = strips_make(s, above.height);
+	int legend = above.height >= LEGEND_LEAST;
+	int left = s->lane_count > 1 && area.width >= LANE_NAMES_LEAST ? LANE_NAMES : 0;
+	struct area chart = canvas_part(above, 0, legend, above.width, above.height - legend);
+	struct strips g = strips_make(s, chart.height);
 	s->lanes_seen = g.lanes;
 	lanes_clamp(s, g.lanes);
 	window_clamp(s);
@@ -398,17 +495,24 @@ static void timeline_draw(struct app *app, void *state, struct area area)
 	s->seen_layer = app->layer;
 	lines[1].text = summary_text(app, s, g.lanes);
 	chart_foot(chart_below(area, above), lines, 2);
+	if (legend)
+		draw_legend(s, canvas_part(above, 0, 0, above.width, 1));
 	for (int i = 0; i < g.count; i++) {
 		struct timeline part = *s;
 		part.zoom = s->zoom * g.count;
 		part.left_ns = s->left_ns + i * span(&part);
-		struct area strip = canvas_part(above, 0, i * g.rows, area.width, g.rows);
-		draw_lanes(app, &part, canvas_part(strip, 0, 0, strip.width, g.rows - g.axis), g.high,
-			selected);
+		struct area strip = canvas_part(chart, left, i * g.rows, chart.width - left, g.rows);
+		struct area lanes = canvas_part(strip, 0, g.ruler, strip.width, g.rows - g.ruler - g.axis);
+		if (g.ruler)
+			draw_ruler(app, &part, canvas_part(strip, 0, 0, strip.width, 1));
+		draw_lanes(app, &part, lanes, &g, selected);
+		if (left)
+			draw_lane_names(app, &part, canvas_part(chart, 0, i * g.rows + g.ruler, left,
+				lanes.height), &g);
 		struct axis time = { .low = part.left_ns, .high = part.left_ns + span(&part),
 			.far = s->left_ns + span(s) };
 		axis_draw_below(canvas_part(strip, 0, g.rows - g.axis, strip.width, g.axis), &time,
-			&quantity_duration);
+			&quantity_duration, "time");
 	}
 }
 
