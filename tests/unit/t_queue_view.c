@@ -27,6 +27,9 @@ static void test_rows(void)
 	is_str(view_name(), "queue", "gq");
 	ok(sees("1 running") && sees("2 waiting") && sees("20 done") && sees("1 n/a"),
 		"counts of each state");
+	is_int(line_of(" state    layer "), app_header_rows(&app), "headings");
+	ok(sees(" took     result  job, or why it failed"), "of all columns");
+	ok(line_of(" removed  peak ") > 0, "what a job is for that is no layer's");
 	int running = line_of("gemm:jit"), waiting = line_of("queue 1"), done = line_of(" conv:f32");
 	ok(running > 0 && waiting == running + 1 && line_of("queue 2") == waiting + 1 && done > waiting,
 		"running, waiting in order, ended");
@@ -106,6 +109,9 @@ static void test_log(void)
 	ok(sees("line 12 of"), "to be searched");
 	press(KEY_CODE_ESC);
 	is_str(view_name(), "queue", "and the jobs again");
+	log_line("a long line of the log that does not fit on a narrow screen, since it says %s and %s",
+		"what was measured", "why it took longer than expected");
+	ok(sees("a long line of") && sees("than expected") && !sees("line 24 of"), "long ones are broken");
 	end();
 	log_keep(0);
 	is_int((int)log_count(), 0, "nothing is kept any more");
