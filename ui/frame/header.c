@@ -282,8 +282,9 @@ static bool draw_behind(
 		draw_real(app, line, at + 3, to - 2, f->real == REAL_ALONE ? 0 : f->real);
 	if (to + 1 > end)
 		canvas_text(line, to > end ? to : to + 1, 0,
-			b->known == KNOWN_ALL && !b->estimated && !b->noisy && !b->suspect ? STYLE_GOOD
-											   : STYLE_WARN,
+			b->known != KNOWN_ALL || b->noisy || b->suspect ? STYLE_WARN
+				: !b->estimated ? STYLE_GOOD
+				: b->described ? STYLE_NORMAL : STYLE_WARN,
 			gap);
 	return true;
 }
@@ -334,21 +335,26 @@ struct toggle_style {
 	int label;        /* most characters of a label; 0: only the key, a capital if on */
 	bool last_word;   /* only the label's last word */
 	bool common_unit; /* shown once, at the start of the line */
+	bool idle_bare;   /* no label for those without an effect */
 };
 
 static const struct toggle_style toggle_styles[] = {
-	{ "   ", " ", 16, false, false },
-	{ "  ", " ", 16, false, false },
-	{ "  ", "", 16, false, false },
-	{ " ", "", 16, true, false },
-	{ "  ", "", 16, false, true },
-	{ " ", "", 16, false, true },
-	{ " ", "", 16, true, true },
-	{ " ", "", 6, true, true },
-	{ " ", "", 4, true, true },
-	{ " ", "", 3, true, true },
-	{ "  ", "", 0, true, true },
-	{ " ", "", 0, true, true },
+	{ "   ", " ", 16, false, false, false },
+	{ "  ", " ", 16, false, false, false },
+	{ "  ", "", 16, false, false, false },
+	{ " ", "", 16, true, false, false },
+	{ "  ", "", 16, false, true, false },
+	{ " ", "", 16, false, true, false },
+	{ " ", "", 16, true, true, false },
+	{ "  ", "", 16, true, true, true },
+	{ " ", "", 16, true, true, true },
+	{ " ", "", 8, true, true, true },
+	{ " ", "", 6, true, true, true },
+	{ " ", "", 6, true, true, false },
+	{ " ", "", 4, true, true, false },
+	{ " ", "", 3, true, true, false },
+	{ "  ", "", 0, true, true, false },
+	{ " ", "", 0, true, true, false },
 };
 
 #define TOGGLE_STYLE_COUNT ((int)(sizeof(toggle_styles) / sizeof(*toggle_styles)))
@@ -439,9 +445,15 @@ static void piece_make(struct app *app, struct toggle_piece *p, const struct wha
 	char *key = arena_strndup(&app->scratch, keys.p, keys.n);
 	*p = (struct toggle_piece){ .key = label[0] && is_taken(app, keys) ? " " : key, .label = label,
 		.on = e->on, .row = number };
-	if (!label[0] && e->on)
-		key[0] = upper(key[0]);
 	piece_gain(app, p, &says, style, unit);
+	bool idle = says.gain == GAIN_ABSENT || says.gain == GAIN_NEVER ||
+		(says.gain >= GAIN_ROUGH && !p->sized);
+	if (style->idle_bare && idle) {
+		p->label = "";
+		p->key = key;
+	}
+	if (!p->label[0] && e->on)
+		key[0] = upper(key[0]);
 }
 
 struct toggle_line {

@@ -26,6 +26,7 @@ struct bound_says say_bound(const struct analysis *a, int folded)
 		.unsupported = c->unsupported,
 		.proxies = c->proxy,
 		.estimated = c->estimated,
+		.measured = c->measured + c->assumed,
 		.least = analysis_mark(a),
 		.other = analysis_other_mark(a),
 	};
@@ -80,7 +81,9 @@ static void add_counts(char *buf, const struct bound_says *b, int form)
 static char *say_complete(char *buf, const struct bound_says *b, int form)
 {
 	buf[0] = '\0';
-	if (b->estimated)
+	if (b->estimated && !b->measured && !b->proxies && form < 2) /* the others take no time */
+		snprintf(buf, SAY_GAP, form ? "all %d estimated" : "all %d layers estimated", b->layers);
+	else if (b->estimated)
 		snprintf(buf, SAY_GAP,
 			form == 0	    ? "%d of %d layers estimated"
 				: form == 1 ? "%d/%d estimated"

@@ -17,6 +17,7 @@ struct bound_says {
 	bool casts_estimated;    /* ... contain estimates */
 	int layers;              /* without the folded ones */
 	int missing, unsupported, proxies, estimated;
+	int measured;            /* with a time that was measured or assumed */
 	int noisy, suspect;      /* layers with a disturbed and with a probably wrong measurement */
 	int failed;              /* missing layers whose measurement failed; set by the caller */
 	int open;                /* layers with an unknown branch or loop count */
