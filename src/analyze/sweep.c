@@ -4,6 +4,7 @@
 #include "analyze/trust.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* True if the text contains `word`, a word in lower case. */
@@ -124,6 +125,43 @@ int sweep_crossovers(const struct sweep_algorithms *a, const struct sweep_algori
 		count += x && y && !same_algorithm(x, y);
 	}
 	return compared ? count : -1;
+}
+
+const char *diff_verdict_name(enum diff_verdict v)
+{
+	static const char *const names[] = { "unknown", "same", "unclear", "faster", "slower" };
+	return names[v];
+}
+
+enum diff_verdict diff_verdict_of(struct span a, struct span b)
+{
+	if (isnan(a.ns) || isnan(b.ns))
+		return DIFF_UNKNOWN;
+	if (a.ns == b.ns)
+		return DIFF_SAME;
+	if (b.lo > a.hi) /* false if one is unknown */
+		return DIFF_SLOWER;
+	return b.hi < a.lo ? DIFF_FASTER : DIFF_UNCLEAR;
+}
+
+struct span sweep_span(const struct sweep_point *p, double items)
+{
+	return (struct span){ p->total_ns / items, p->lo_ns / items, p->hi_ns / items };
+}
+
+#define SKEW 1.25 /* sides that differ by less are one number */
+
+char *sweep_interval(char *buf, const struct sweep_point *p)
+{
+	double below = 1 - p->lo_ns / p->total_ns, above = p->hi_ns / p->total_ns - 1;
+	double half = (below + above) / 2;
+	bool skewed = half >= 0.1 && fmax(below, above) > SKEW * fmin(below, above);
+	buf[0] = '\0';
+	if (skewed)
+		snprintf(buf, STR_QUANTITY, "-%.0f%% +%.0f%%", 100 * below, 100 * above);
+	else if (!isnan(half))
+		snprintf(buf, STR_QUANTITY, "%.*f%%", half < 0.0995 ? 1 : 0, 100 * half);
+	return buf;
 }
 
 struct sweep_algorithms sweep_algorithms_of(const struct analysis *a, struct arena *to)

@@ -36,6 +36,26 @@ struct sweep_point {
 		.tokens_per_s = NAN, .memory_bytes = NAN, .by_share = NAN, .flops_per_s = NAN,    \
 		.noisy_share = NAN })
 
+/* Two times beside each other. */
+enum diff_verdict {
+	DIFF_UNKNOWN, /* one side has no cost */
+	DIFF_SAME,    /* equal times */
+	DIFF_UNCLEAR, /* the intervals overlap, or one is unknown */
+	DIFF_FASTER,  /* B's interval is below A's */
+	DIFF_SLOWER,
+};
+const char *diff_verdict_name(enum diff_verdict v);
+/* A time with its interval; NaN unknown. */
+struct span {
+	double ns, lo, hi;
+};
+enum diff_verdict diff_verdict_of(struct span a, struct span b);
+/* The total and its interval divided by `items`. */
+struct span sweep_span(const struct sweep_point *p, double items);
+/* The interval as shares of the total: "1.2%" on both sides, "-47% +119%" where these differ; "" unknown. buf
+ * has STR_QUANTITY bytes. Returns buf. */
+char *sweep_interval(char *buf, const struct sweep_point *p);
+
 /* Whether so much of it is noisy that the best batch may be another one. */
 bool sweep_is_noisy(const struct sweep_point *p);
 /* What stands before its bound: ">=" (results are missing), "~" (an estimate), "". */

@@ -10,23 +10,6 @@
 
 #define LAYERS_SHOWN 20
 
-const char *diff_verdict_name(enum diff_verdict v)
-{
-	static const char *const names[] = { "unknown", "same", "unclear", "faster", "slower" };
-	return names[v];
-}
-
-enum diff_verdict diff_verdict_of(struct span a, struct span b)
-{
-	if (isnan(a.ns) || isnan(b.ns))
-		return DIFF_UNKNOWN;
-	if (a.ns == b.ns)
-		return DIFF_SAME;
-	if (b.lo > a.hi) /* false if one is unknown */
-		return DIFF_SLOWER;
-	return b.hi < a.lo ? DIFF_FASTER : DIFF_UNCLEAR;
-}
-
 /* A layer's cost per item; what the plan lacks costs nothing. */
 static struct span span_of(const struct session *s, int layer, double items)
 {

@@ -2,21 +2,8 @@
 #ifndef COMMANDS_DIFF_H
 #define COMMANDS_DIFF_H
 
+#include "analyze/sweep.h"
 #include "commands/report.h"
-
-enum diff_verdict {
-	DIFF_UNKNOWN, /* one side has no cost */
-	DIFF_SAME,    /* equal times */
-	DIFF_UNCLEAR, /* the intervals overlap, or one is unknown */
-	DIFF_FASTER,  /* B's interval is below A's */
-	DIFF_SLOWER,
-};
-const char *diff_verdict_name(enum diff_verdict v);
-/* A time with its interval; NaN unknown. */
-struct span {
-	double ns, lo, hi;
-};
-enum diff_verdict diff_verdict_of(struct span a, struct span b);
 
 struct diff_layer {
 	int a, b;                    /* layers of the plans' main graphs; -1: the side has no such layer */

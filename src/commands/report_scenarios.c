@@ -31,9 +31,7 @@ void report_scenarios_compare(struct scenario_rows *r)
 		row->diff_ns = whole ? p->total_ns / b - first->total_ns / a : NAN;
 		row->ratio = whole ? (p->total_ns / b) / (first->total_ns / a) : NAN;
 		row->verdict = !whole ? DIFF_UNKNOWN
-				      : diff_verdict_of((struct span){ first->total_ns / a, first->lo_ns / a,
-								first->hi_ns / a },
-						(struct span){ p->total_ns / b, p->lo_ns / b, p->hi_ns / b });
+				      : diff_verdict_of(sweep_span(first, a), sweep_span(p, b));
 	}
 }
 
@@ -62,26 +60,19 @@ static int type_width(const struct scenario_rows *r)
 	return width;
 }
 
-/* Half of the interval as a share: "2%"; "" if it is unknown. */
-static const char *interval_text(struct arena *a, const struct sweep_point *p)
-{
-	double half = (p->hi_ns - p->lo_ns) / 2 / p->total_ns;
-	return isnan(half) ? "" : arena_printf(a, "%.*f%%", half < 0.0995 ? 1 : 0, 100 * half);
-}
-
 static void row_print(const struct scenario_rows *r, const struct scenario_row *row, bool first, int width,
 	struct arena *a, FILE *out)
 {
 	const struct sweep_point *p = &row->point;
-	char time[STR_QUANTITY], diff[STR_QUANTITY];
+	char time[STR_QUANTITY], diff[STR_QUANTITY], interval[STR_QUANTITY];
 	fprintf(out, "%s ", text_pad(a, name_of(row), width, false));
 	if (row->why) {
 		fprintf(out, "%12s  %s\n", "-", row->why);
 		return;
 	}
 	const char *mark = sweep_mark(p), *guess = p->estimated || r->rows[0].point.estimated ? "~" : "";
-	fprintf(out, "%12s %6s", arena_printf(a, "%s%s", mark, str_duration(time, p->total_ns)),
-		interval_text(a, p));
+	fprintf(out, "%12s %10s", arena_printf(a, "%s%s", mark, str_duration(time, p->total_ns)),
+		sweep_interval(interval, p));
 	if (first || isnan(row->diff_ns))
 		fprintf(out, " %11s %7s %-8s", first ? "" : "-", "", first ? "" : "unknown");
 	else
@@ -115,7 +106,7 @@ void report_scenarios_text(const struct scenario_rows *r, FILE *out)
 	report_path_line(out, report_most(out), "", r->model, "");
 	fprintf(out, "%s\n\n",
 		report_device(&a, first->why ? NULL : first->device, first->why ? NULL : first->stack));
-	fprintf(out, "%s %12s %6s %11s %7s %-8s %5s %s what-ifs\n", text_pad(&a, "scenario", width, false),
+	fprintf(out, "%s %12s %10s %11s %7s %-8s %5s %s what-ifs\n", text_pad(&a, "scenario", width, false),
 		r->rows[0].point.guess ? "estimate" : "bound", "+-", r->per_item ? "diff/item" : "diff", "",
 		"verdict", "batch", text_pad(&a, "type", type_width(r), false));
 	for (int i = 0; i < r->count; i++) {

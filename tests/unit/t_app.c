@@ -595,9 +595,17 @@ static void test_sweep_view(void)
 	begin(&(struct fixture_options){ .queue = true });
 	session->current->plan->batch = 1;
 	app_show(&app, &view_sweep, -1);
+	session->current->plan->batch = 64;
+	app.generation++;
+	sweep_fill();
+	ok(sees(" 64 f32 "), "a batch that + chose is part of it");
+	session->current->plan->batch = 128;
+	app.generation++;
+	sweep_fill();
+	ok(sees(" 64 f32 ") && sees(" 128 f32 "), "as are all of them");
 	type("b");
 	is_int(fixture_calls.sweep, 1, "b measures all batches");
-	is_int(app.session->given->batch_count, 6, "which are configured from then on");
+	is_int(app.session->given->batch_count, 8, "which are configured from then on");
 	end();
 	begin(&(struct fixture_options){ .queue = true, .sweep = true });
 	app_show(&app, &view_sweep, -1);

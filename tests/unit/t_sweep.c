@@ -72,8 +72,27 @@ static void marks(void)
 	ok(!*sweep_mark(&p) && !*sweep_rate_mark(&p), "measured");
 }
 
+static void intervals(void)
+{
+	char text[STR_QUANTITY];
+	struct sweep_point p = SWEEP_POINT_UNKNOWN;
+	is_str(sweep_interval(text, &p), "", "no interval is known");
+	p.total_ns = 850e3;
+	p.lo_ns = 450e3;
+	p.hi_ns = 1850e3;
+	is_str(sweep_interval(text, &p), "-47% +118%", "two sides");
+	p.lo_ns = 845e3;
+	p.hi_ns = 865e3;
+	is_str(sweep_interval(text, &p), "1.2%", "nearly one");
+	struct span a = sweep_span(&p, 2);
+	is_int((int)a.hi, 432500, "per item");
+	is_int(diff_verdict_of(a, (struct span){ 420e3, 400e3, 430e3 }), DIFF_UNCLEAR, "they overlap");
+	is_int(diff_verdict_of(a, (struct span){ 410e3, 400e3, 420e3 }), DIFF_FASTER, "they do not");
+}
+
 int main(void)
 {
+	intervals();
 	test_best();
 	test_crossovers();
 	marks();

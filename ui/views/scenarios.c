@@ -84,8 +84,8 @@ static void scenarios_close(struct app *app, void *state)
 	arena_free(&((struct scenarios *)state)->arena);
 }
 
-/* "-403 us -47.6%", both with `~` if one of them has estimates, per item if the batches differ; "" if one of
- * them is not complete. */
+/* "-403 us -47.6%", both with `~` if one of them has estimates, per item if the batches differ; "unclear" if
+ * the intervals overlap; "" if one of them is not complete. */
 static const char *delta_text(struct app *app, const struct scenario_line *l, const struct scenario_line *now)
 {
 	const struct sweep_point *a = &now->total.point, *b = &l->total.point;
@@ -93,19 +93,15 @@ static const char *delta_text(struct app *app, const struct scenario_line *l, co
 	if (now->total.why || l->total.why || !a->complete || !b->complete)
 		return "";
 	bool per_item = a->batch > 0 && b->batch > 0 && a->batch != b->batch;
-	double from = per_item ? a->total_ns / (double)a->batch : a->total_ns,
-	       to = per_item ? b->total_ns / (double)b->batch : b->total_ns;
+	struct span one = sweep_span(a, per_item ? (double)a->batch : 1),
+		two = sweep_span(b, per_item ? (double)b->batch : 1);
+	double from = one.ns, to = two.ns;
 	if (to == from)
 		return "same";
 	const char *mark = a->estimated || b->estimated ? "~" : "";
-	return arena_printf(&app->scratch, "%s%s%s%s %s%+.1f%%", mark, to > from ? "+" : "-",
-		str_duration(text, fabs(to - from)), per_item ? "/item" : "", mark, 100 * (to / from - 1));
-}
-
-static const char *interval_text(struct app *app, const struct sweep_point *p)
-{
-	double half = (p->hi_ns - p->lo_ns) / 2 / p->total_ns;
-	return isnan(half) ? "" : arena_printf(&app->scratch, "%.*f%%", half < 0.0995 ? 1 : 0, 100 * half);
+	return arena_printf(&app->scratch, "%s%s%s%s %s%+.1f%%%s", mark, to > from ? "+" : "-",
+		str_duration(text, fabs(to - from)), per_item ? "/item" : "", mark, 100 * (to / from - 1),
+		diff_verdict_of(one, two) == DIFF_UNCLEAR ? " unclear" : "");
 }
 
 static const char *cell_text(struct app *app, const struct scenarios *s, int row, enum scenario_cell cell)
@@ -119,7 +115,7 @@ static const char *cell_text(struct app *app, const struct scenarios *s, int row
 	case CELL_BOUND:
 		return l->total.why ? "-"
 			: arena_printf(a, "%s%s", sweep_mark(p), str_duration(time, p->total_ns));
-	case CELL_SPREAD: return l->total.why ? "" : interval_text(app, p);
+	case CELL_SPREAD: return l->total.why ? "" : arena_printf(a, "%s", sweep_interval(time, p));
 	case CELL_DELTA:
 		delta = row == s->base || l->total.why ? "" : delta_text(app, l, &s->lines[s->base]);
 		return row != s->base && !l->total.why && !*delta ? "unknown" : delta;

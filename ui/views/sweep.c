@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The bound at each batch and data type of the configuration; without any, at the usual batches. */
+/* The bound at each batch and data type of the configuration; without any, at the usual batches and at those
+ * that were chosen meanwhile. */
 struct sweep_line {
 	int64_t batch;
 	enum dtype dtype;
@@ -23,10 +24,14 @@ struct sweep_line {
 	int64_t filled_ms, took_ms; /* when `total` was computed (clock_ms), and how long it took */
 };
 
+#define BATCHES_MORE 8
+
 struct sweep {
 	struct sweep_line *lines;
 	struct canvas curves; /* below the lines */
 	int count, width;
+	int64_t more[BATCHES_MORE]; /* chosen besides the usual ones */
+	int more_count;
 	int height, rows; /* of the area; of the curves, as far as the area has room */
 	bool filled; /* a line was, since the last drawing */
 };
@@ -68,14 +73,15 @@ static void sweep_open(struct app *app, void *state)
 	const struct plan *p = app_plan(app);
 	int64_t batches[CONFIG_LIST_MAX] = { 0 };
 	int batch_count = c->batch_count ? c->batch_count
-		: p && p->batch > 0	 ? USUAL_COUNT
+		: p && p->batch > 0	 ? USUAL_COUNT + s->more_count
 					 : 1,
 	    dtype_count = c->dtype_count ? c->dtype_count : 1;
 	sweep_close(app, s);
 	if (!p)
 		return;
 	for (int i = 0; i < batch_count && batch_count > 1; i++)
-		batches[i] = c->batch_count ? c->batch[i] : usual_batches[i];
+		batches[i] = c->batch_count ? c->batch[i] : i < USUAL_COUNT ? usual_batches[i]
+			: s->more[i - USUAL_COUNT];
 	if (batch_count == 1)
 		batches[0] = c->batch_count ? c->batch[0] : 0;
 	qsort(batches, (size_t)batch_count, sizeof(batches[0]), batch_order);
@@ -84,6 +90,19 @@ static void sweep_open(struct app *app, void *state)
 		s->lines[s->count++] = (struct sweep_line){ .batch = batches[i % batch_count],
 			.dtype = c->dtype_count ? c->dtype[i / batch_count] : session_dtype(app->session),
 			.first = i % batch_count == 0 };
+}
+
+/* The batch in use, as + chose it, is part of a sweep that is not configured. True: it is a new one. */
+static bool batch_is_new(const struct app *app, struct sweep *s)
+{
+	const struct plan *p = app_plan(app);
+	bool known = !p || p->batch < 1 || session_given(app->session)->batch_count ||
+		s->more_count == BATCHES_MORE;
+	for (int i = 0; i < s->count && !known; i++)
+		known = s->lines[i].batch == p->batch || !s->lines[i].batch;
+	if (!known && s->count)
+		s->more[s->more_count++] = p->batch;
+	return !known && s->count;
 }
 
 /* Marks the best batch of each data type. */
@@ -137,7 +156,7 @@ static int sweep_rows(struct app *app, void *state, int width)
 	s->filled = false;
 	bool other = s->count && app_plan(app) && !session_given(app->session)->dtype_count &&
 		s->lines[0].dtype != session_dtype(app->session);
-	if (!s->lines || other)
+	if (!s->lines || other || batch_is_new(app, s))
 		sweep_open(app, s);
 	for (int i = 0; app->is_still && i < s->count; i++)
 		if (s->lines[i].generation != app->generation)
@@ -525,9 +544,12 @@ static const struct key_row sweep_keys[] = {
 static void sweep_measure(struct app *app, const struct sweep *s)
 {
 	struct config *c = session_given(app->session);
-	for (int i = 0; !c->batch_count && s->count > 1 && i < USUAL_COUNT; i++)
-		c->batch[i] = usual_batches[i];
-	c->batch_count = c->batch_count || s->count < 2 ? c->batch_count : USUAL_COUNT;
+	int count = 0;
+	while (count < s->count && (!count || !s->lines[count].first))
+		count++;
+	for (int i = 0; !c->batch_count && count > 1 && i < count; i++)
+		c->batch[i] = s->lines[i].batch;
+	c->batch_count = c->batch_count || count < 2 ? c->batch_count : count;
 	app_measure(app);
 }
 
