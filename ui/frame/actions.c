@@ -67,8 +67,12 @@ void app_toggle(struct app *app, int row)
 	struct scenario with = *session_scenario(s);
 	table[row].set(&with, on ? next : 0);
 	app_use(app, &with);
+	char word[WHAT_IF_WORD_SIZE];
 	if (absent)
 		app_note(app, false, "%s is off; it changes nothing: %s", table[row].name, table[row].absent);
+	else if (!app->note[0])
+		app_note(app, false, "%s: %s; %s takes it back", table[row].name,
+			what_if_word(&table[row], &with, word, sizeof(word)), key_named("undo-what-if"));
 }
 
 /* Says that a name which was given fits no algorithm. */
