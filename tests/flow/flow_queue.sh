@@ -51,7 +51,9 @@ keys Enter V
 see "is marked; 1 marked"
 keys g s
 see "to the present"
-see "NVIDIA H100" "the marked device is a row"
+see " h100 " "the marked device is a row"
+keys j
+see "NVIDIA H100" "its name where there is no room for it below"
 see "~" "of estimates"
 keys Q
 left 0

@@ -75,7 +75,7 @@ see "unmeasured: b" "a point that is not measured"
 echo go >&3
 keys b
 see "*4" "all points are, and the best batch is marked"
-see "latency over the batch" "with curves"
+see "● f32" "with curves"
 keys j Enter
 see "batch 4" "Enter takes a point"
 keys Q
