@@ -403,4 +403,10 @@ const struct result *analyze_pick(
 double critical_path(int n, const double *cost, const int *first, const int *edges, double *start,
 	double *slack, bool *critical);
 
+/* The parallel schedule as lanes, in each of which one layer runs at a time: a layer goes on in the lane of
+ * the producer that it waited for (of several such layers a critical one, else the one with the least slack),
+ * others take the first idle lane; a path that is critical from end to end is lane 0. lane has an entry for
+ * each layer of the plan, -1: it takes no time. Returns the number of lanes. */
+int schedule_lanes(const struct plan *p, const struct analysis *a, int *lane);
+
 #endif

@@ -233,25 +233,6 @@ static void roofline(struct session *s, const struct spot *spots, int count, FIL
 
 /* ---- timeline ---- */
 
-/* The lane of each layer, the first that is free; -1: none of LANES_MOST, or not drawn. */
-static int lanes_of(const struct analysis *a, int count, const int *order, int *lane)
-{
-	double free_at[LANES_MOST] = { 0 };
-	int lanes = 0;
-	for (int i = 0; i < count; i++) {
-		const struct layer_cost *c = &a->layers[order[i]];
-		int at = 0;
-		while (at < LANES_MOST && free_at[at] > c->start_ns * (1 + 1e-9))
-			at++;
-		lane[i] = at < LANES_MOST ? at : -1;
-		if (at == LANES_MOST)
-			continue;
-		free_at[at] = c->start_ns + c->ns;
-		lanes = at + 1 > lanes ? at + 1 : lanes;
-	}
-	return lanes;
-}
-
 static int by_start(const void *x, const void *y, void *analysis)
 {
 	const struct layer_cost *all = ((const struct analysis *)analysis)->layers;
@@ -292,15 +273,16 @@ static void timeline(const struct session *s, struct arena *arena, FILE *out)
 	const struct analysis *a = session_analysis(s);
 	bool parallel = a->scenario.parallel != PARALLEL_OFF;
 	int *order = ARENA_ARRAY(arena, int, a->layer_count + 1), count = bars_of(a, parallel, order);
-	int *lane = ARENA_ARRAY(arena, int, count + 1), lanes = 1, without = 0;
+	int *lane = ARENA_ARRAY(arena, int, a->layer_count + 1), lanes = 1, without = 0;
 	double end = 0, at = 0;
-	memset(lane, 0, ((size_t)count + 1) * sizeof(*lane));
+	memset(lane, 0, ((size_t)a->layer_count + 1) * sizeof(*lane));
 	if (parallel)
-		lanes = lanes_of(a, count, order, lane);
+		lanes = schedule_lanes(session_plan(s), a, lane);
+	lanes = lanes > LANES_MOST ? LANES_MOST : lanes;
 	for (int i = 0; i < count; i++) {
 		const struct layer_cost *c = &a->layers[order[i]];
 		end = parallel ? fmax(end, c->start_ns + c->ns) : end + c->ns;
-		without += lane[i] < 0;
+		without += lane[order[i]] >= lanes;
 	}
 	if (!count) {
 		none(out, "Timeline", "No layer has a cost.");
@@ -315,8 +297,9 @@ static void timeline(const struct session *s, struct arena *arena, FILE *out)
 	figure_begin(out, "Timeline", text, lanes * LANE_HEIGHT + 60);
 	axis_below(out, &f, &quantity_duration, "time");
 	for (int i = 0; i < count; i++) {
-		if (lane[i] >= 0)
-			bar(s, &f, order[i], parallel ? a->layers[order[i]].start_ns : at, lane[i], out);
+		if (lane[order[i]] < lanes)
+			bar(s, &f, order[i], parallel ? a->layers[order[i]].start_ns : at, lane[order[i]],
+				out);
 		at += a->layers[order[i]].ns;
 	}
 	figure_end(out);

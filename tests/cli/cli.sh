@@ -184,6 +184,9 @@ grep -a ' lane 2 ' "$work/out" | grep -q '█'
 [ $? -eq 1 ]; ok $? "the critical path stays in its lane"
 grep -qa ' lane 3 ' "$work/out"
 [ $? -eq 1 ]; ok $? "and what runs beside it takes one more"
+try 0 "the same in a report" "$BENANZA" report --db "$work/no.db" -d h100 -w parallel "$gpt2"
+grep -o 'class="k" x="[^"]*" y="[^"]*"' "$work/out" | sed 's/.* y=//' | sort -u >"$work/critical"
+grep -q 'class="b"' "$work/out" && [ "$(cat "$work/critical")" = '"10"' ]; ok $? "the same lanes"
 try 0 "dimensions that depend on each other are entered together" "$BENANZA" --frame 100x20 "$gpt2" \
     --keys 'd 1 6 Tab 1 4 4 Enter'
 says out " sequence 16, total_sequence 144 (entered), past_sequence 128 (sidecar)"

@@ -3,6 +3,7 @@
 #include "analyze/analyze.h"
 #include "tap.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Longest path through node i by brute force: recursion over all paths up and down. */
@@ -135,8 +136,34 @@ static bool slack_holds(void)
 	return good;
 }
 
+/* 0 -> 1, 0 -> 2 (critical) -> 6, 0 -> 3 -> 4 (no time) -> 5 -> 6 */
+static void lanes(void)
+{
+	static const double cost[] = { 1, 1, 5, 2, 0, 1, 1 }, start[] = { 0, 1, 1, 1, 3, 3, 6 };
+	static const double slack[] = { 0, 5, 0, 2, 2, 2, 0 };
+	static int preds[][2] = { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, { 3, 0 }, { 4, 0 }, { 2, 5 } };
+	struct plan_layer layers[7] = { { .index = 0 } };
+	struct layer_cost costs[7] = { { .ns = 0 } };
+	for (int i = 0; i < 7; i++) {
+		layers[i].preds = preds[i];
+		layers[i].pred_count = i == 0 ? 0 : i == 6 ? 2 : 1;
+		costs[i] = (struct layer_cost){ .ns = cost[i], .start_ns = start[i], .slack_ns = slack[i],
+			.critical = slack[i] == 0 };
+	}
+	struct plan p = { .layer_count = 7, .layers = layers };
+	struct analysis a = { .layer_count = 7, .layers = costs };
+	int lane[7];
+	is_int(schedule_lanes(&p, &a, lane), 3, "lanes");
+	ok(lane[0] == 0 && lane[2] == 0 && lane[6] == 0, "the critical path is the first");
+	ok(lane[1] == 1 && lane[3] == 2 && lane[4] == -1, "what starts beside it");
+	is_int(lane[5], 2, "a row goes on in its lane, though a lower one is idle");
+	costs[2].ns = costs[0].ns = NAN;
+	is_int(schedule_lanes(&p, &a, lane), 2, "without some of them");
+}
+
 int main(void)
 {
+	lanes();
 	diamond();
 	several_components();
 	ties_and_nothing();

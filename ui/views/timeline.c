@@ -13,7 +13,6 @@
 
 struct bar {
 	int layer, lane;
-	int before, heir;      /* the bar it waited for, and the one that continues its lane; or -1 */
 	double start, end, slack; /* ns; slack NaN: unknown, or one lane */
 	bool critical, guess;
 };
@@ -38,8 +37,7 @@ static void bar_add(struct app *app, struct timeline *s, int layer, const struct
 {
 	double start = parallel ? c->start_ns : s->end_ns;
 	VEC_GROW(s->bars, s->count, s->capacity);
-	s->bars[s->count++] = (struct bar){ .layer = layer, .before = -1, .heir = -1,
-		.start = start, .end = start + c->ns,
+	s->bars[s->count++] = (struct bar){ .layer = layer, .start = start, .end = start + c->ns,
 		.slack = parallel ? c->slack_ns : NAN, .critical = parallel && app_is_critical(app, c),
 		.guess = app_is_guess(c) };
 	s->end_ns = fmax(s->end_ns, start + c->ns);
@@ -52,112 +50,7 @@ static int by_start(const void *x, const void *y)
 	const struct bar *a = x, *b = y;
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
-	if (a->critical != b->critical)
-		return a->critical ? -1 : 1;
 	return (a->layer > b->layer) - (a->layer < b->layer);
-}
-
-/* A heap of lanes, the least key first: moments until which they are busy, or their numbers. */
-struct lane_heap {
-	struct lane_key {
-		double key;
-		int lane;
-	} *list;
-	int count, capacity;
-};
-
-static void heap_add(struct lane_heap *h, double key, int lane)
-{
-	VEC_GROW(h->list, h->count, h->capacity);
-	int i = h->count++;
-	for (; i > 0 && h->list[(i - 1) / 2].key > key; i = (i - 1) / 2)
-		h->list[i] = h->list[(i - 1) / 2];
-	h->list[i] = (struct lane_key){ key, lane };
-}
-
-static int heap_take(struct lane_heap *h)
-{
-	int lane = h->list[0].lane, i = 0;
-	struct lane_key last = h->list[--h->count];
-	for (int next; (next = 2 * i + 1) < h->count; i = next) {
-		next += next + 1 < h->count && h->list[next + 1].key < h->list[next].key;
-		if (h->list[next].key >= last.key)
-			break;
-		h->list[i] = h->list[next];
-	}
-	h->list[i] = last;
-	return lane;
-}
-
-/* The producer that ends last, behind layers without a bar; of those that end together a critical one. */
-static int later(const struct timeline *s, int a, int b)
-{
-	if (a < 0 || b < 0)
-		return a < 0 ? b : a;
-	const struct bar *x = &s->bars[a], *y = &s->bars[b];
-	return x->end != y->end ? (x->end > y->end ? a : b) : y->critical && !x->critical ? b : a;
-}
-
-/* Whom each bar waited for: the inputs of all layers of its group. */
-static void bars_link(struct app *app, struct timeline *s)
-{
-	const struct plan *p = app_plan(app);
-	int *seen = base_malloc(((size_t)p->layer_count + 1) * sizeof(int)); /* per layer: the last bar */
-	for (int i = 0; i < p->layer_count; i++) {
-		int anchor = chart_anchor(app, i), own = s->bar_of[anchor], before = -1;
-		for (int k = 0; k < p->layers[i].pred_count; k++) {
-			int of = seen[p->layers[i].preds[k]];
-			bool earlier = of >= 0 && of != own &&
-				(own < 0 || s->bars[of].start < s->bars[own].start);
-			before = earlier ? later(s, before, of) : before;
-		}
-		if (own >= 0)
-			s->bars[own].before = later(s, s->bars[own].before, before);
-		seen[i] = own >= 0 ? own : before;
-	}
-	free(seen);
-}
-
-/* Who continues a bar's lane: a critical one, else the one with the least slack. */
-static void heirs_choose(struct timeline *s)
-{
-	for (int i = 0; i < s->count; i++) {
-		const struct bar *b = &s->bars[i];
-		struct bar *before = b->before >= 0 ? &s->bars[b->before] : NULL;
-		const struct bar *now = before && before->heir >= 0 ? &s->bars[before->heir] : NULL;
-		if (before && (!now || (b->critical && !now->critical) ||
-			(b->critical == now->critical && b->slack < now->slack)))
-			before->heir = i;
-	}
-}
-
-/* A row of heirs takes the first lane that is idle when it begins, until it ends; sums differ by rounding
- * errors. */
-static void lanes_assign(struct app *app, struct timeline *s)
-{
-	struct lane_heap busy = { .list = NULL }, idle = { .list = NULL };
-	double *until = base_malloc(((size_t)s->count + 1) * sizeof(double)); /* per bar: end of its row */
-	s->lane_count = 0;
-	bars_link(app, s);
-	heirs_choose(s);
-	for (int i = s->count - 1; i >= 0; i--)
-		until[i] = s->bars[i].heir >= 0 ? until[s->bars[i].heir] : s->bars[i].end;
-	for (int i = 0; i < s->count; i++) {
-		struct bar *b = &s->bars[i];
-		if (b->before >= 0 && s->bars[b->before].heir == i) {
-			b->lane = s->bars[b->before].lane;
-			continue;
-		}
-		while (busy.count && busy.list[0].key <= b->start + 1e-9 * fmax(b->start, 1)) {
-			int lane = heap_take(&busy);
-			heap_add(&idle, lane, lane);
-		}
-		b->lane = idle.count ? heap_take(&idle) : s->lane_count++;
-		heap_add(&busy, until[i], b->lane);
-	}
-	free(busy.list);
-	free(idle.list);
-	free(until);
 }
 
 static void timeline_renew(struct app *app, struct timeline *s)
@@ -187,10 +80,11 @@ static void timeline_renew(struct app *app, struct timeline *s)
 		qsort(s->bars, (size_t)s->count, sizeof(*s->bars), by_start);
 	for (int i = 0; i < s->count; i++)
 		s->bar_of[s->bars[i].layer] = i;
-	if (parallel)
-		lanes_assign(app, s);
-	else
-		s->lane_count = s->count > 0;
+	int *lanes = base_malloc(((size_t)p->layer_count + 1) * sizeof(int));
+	s->lane_count = parallel ? schedule_lanes(p, a, lanes) : s->count > 0;
+	for (int i = 0; i < s->count; i++)
+		s->bars[i].lane = parallel ? lanes[s->bars[i].layer] : 0;
+	free(lanes);
 }
 
 static void timeline_close(struct app *app, void *state)
