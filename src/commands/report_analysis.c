@@ -8,7 +8,8 @@
 
 #define WIDTH 80
 #define TEXT_LEAST 6 /* width limit of a column of text */
-#define TREE_NAME 31 /* width limit of names */
+#define TREE_NAME 31 /* columns of names, at least */
+#define TREE_REST 41 /* of what follows them */
 
 /* ---- cells ---- */
 
@@ -267,15 +268,27 @@ void report_analyses_csv(const struct session *s, const struct report_analyses *
 
 static const char *ratio_text(struct arena *a, const struct tree_node *n)
 {
-	return isnan(n->ratio) ? "-" : arena_printf(a, "%s%.*f", n->estimated ? "~" : "",
-		n->ratio < 0.1 ? 4 : 2, n->ratio);
+	char text[STR_QUANTITY];
+	return isnan(n->ratio) ? "-" : arena_printf(a, "%s%s", n->estimated ? "~" : "",
+		str_ratio(text, n->ratio));
+}
+
+/* As wide as the names, as far as a terminal has room. */
+static int tree_name_columns(const struct tree *t, FILE *out)
+{
+	int room = report_most(out) - TREE_REST, width = TREE_NAME;
+	for (int i = 0; i < t->count; i++) {
+		int n = 2 * t->nodes[i].depth + text_columns(t->nodes[i].name);
+		width = n > width ? n : width;
+	}
+	return room >= width ? width : room > TREE_NAME ? room : TREE_NAME;
 }
 
 void report_tree_text(const struct tree *t, FILE *out)
 {
 	struct arena a = { 0 };
-	int idle = 0;
-	fprintf(out, "%-*s %-9s %9s %10s %7s %9s\n", TREE_NAME, "name", "kind", "measured", "bound", "ratio",
+	int idle = 0, width = tree_name_columns(t, out);
+	fprintf(out, "%-*s %-9s %9s %10s %7s %9s\n", width, "name", "kind", "measured", "bound", "ratio",
 		"gap");
 	for (int i = 0; i < t->count; i++) {
 		const struct tree_node *n = &t->nodes[i];
@@ -284,7 +297,7 @@ void report_tree_text(const struct tree *t, FILE *out)
 			continue;
 		}
 		fprintf(out, "%*s%s %-9s %9s %10s %7s %9s\n", 2 * n->depth, "",
-			text_pad(&a, n->name, TREE_NAME - 2 * n->depth, n->kind != TREE_KERNEL),
+			text_pad(&a, n->name, width - 2 * n->depth, n->kind != TREE_KERNEL),
 			tree_kind_name(n->kind),
 			quantity(&a, n->real_ns, XSP_NS),
 			arena_printf(&a, "%s%s", n->estimated && !isnan(n->bound_ns) ? "~" : "",

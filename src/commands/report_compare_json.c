@@ -229,8 +229,9 @@ void report_compare_csv(struct session *s, const struct comparison *c, int numbe
 	if (header)
 		fputs("batch,dtype,execution,row,name,op,kernel,provider,match,confidence,layer,layers,real_"
 		      "ns,lo_ns,"
-		      "hi_ns,cost_ns,gap,algorithm\n",
+		      "hi_ns,cost_ns,gap,algorithm,layer_number,layer_name\n",
 			out);
+	int total, *numbers = session_numbers(session_plan(s), &a, &total);
 	for (int i = 0; i < e->row_count; i++) {
 		const struct execution_row *r = &e->rows[i];
 		const struct match_row *m = &y->match->rows[i];
@@ -252,7 +253,11 @@ void report_compare_csv(struct session *s, const struct comparison *c, int numbe
 		fprintf(out, "%s,%s,", g && g->rows[0] == i ? number_field(&a, g->cost_ns) : "",
 			g ? gap_name(g->kind) : m->how == MATCH_ADDED ? added_name(m->added) : "unmatched");
 		report_csv_field(
-			out, g && g->better ? text_clean(&a, text_of(g->better->algorithm.name)) : "", '\n');
+			out, g && g->better ? text_clean(&a, text_of(g->better->algorithm.name)) : "", ',');
+		fprintf(out, "%s,", g ? arena_printf(&a, "%d", numbers[g->layers[0]]) : "");
+		const struct text none = { "", 0 };
+		report_csv_field(out, text_clean(&a, g ? session_plan(s)->layers[g->layers[0]].name : none),
+			'\n');
 	}
 	arena_free(&a);
 }
