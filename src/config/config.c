@@ -175,6 +175,56 @@ void config_add_agents(struct config *c)
 	c->agent_count = count;
 }
 
+/* The commands of all agents. */
+static void agents_text(const struct config *c, struct str *out)
+{
+	for (int i = 0; i < c->agent_count; i++) {
+		str_addf(out, "\n%s", c->agents[i].name);
+		for (int k = 0; k < c->agents[i].argc; k++)
+			str_addf(out, "\n %s", c->agents[i].argv[k]);
+		for (int k = 0; c->agents[i].env && c->agents[i].env[k]; k++)
+			str_addf(out, "\n  %s", c->agents[i].env[k]);
+	}
+}
+
+static const char **words_copy(struct arena *a, const char *const *words)
+{
+	int count = 0;
+	while (words && words[count])
+		count++;
+	const char **copy = words ? ARENA_ARRAY(a, const char *, count + 1) : NULL;
+	for (int i = 0; i < count; i++)
+		copy[i] = arena_printf(a, "%s", words[i]);
+	return copy;
+}
+
+int config_agents_again(struct config *c, struct error *err)
+{
+	struct config now;
+	struct str was = { 0 }, is = { 0 };
+	if (config_load(&now, c->path, err))
+		return -1;
+	config_add_agents(&now);
+	agents_text(c, &was);
+	agents_text(&now, &is);
+	if (was.n != is.n || (is.n && memcmp(was.p, is.p, is.n) != 0)) {
+		struct config_runner *all = ARENA_ARRAY(&c->arena, struct config_runner, now.agent_count);
+		for (int i = 0; i < now.agent_count; i++) {
+			all[i] = now.agents[i];
+			all[i].name = arena_printf(&c->arena, "%s", now.agents[i].name);
+			all[i].argv = words_copy(&c->arena, now.agents[i].argv);
+			all[i].env = words_copy(&c->arena, now.agents[i].env);
+		}
+		c->agents = all;
+		c->agent_count = now.agent_count;
+		c->python = now.python ? arena_printf(&c->arena, "%s", now.python) : NULL;
+	}
+	str_free(&was);
+	str_free(&is);
+	config_free(&now);
+	return 0;
+}
+
 int config_load(struct config *c, const char *path, struct error *err)
 {
 	*c = (struct config){ .algorithms = "best",

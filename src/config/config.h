@@ -105,6 +105,9 @@ const char *config_place(const struct config *c, const char *key, struct arena *
 /* Adds the built-in agents ("ort", "openvino", "trtexec", "torch") whose programs exist and whose names no
  * configured agent has. Only commands that use agents call it, because it looks for files. */
 void config_add_agents(struct config *c);
+/* Takes `python` and `agents` of the file as it is now, with the built-in agents; what was there before stays
+ * valid. -1: the file cannot be read, and c is unchanged. */
+int config_agents_again(struct config *c, struct error *err);
 /* True if runners shall try all algorithms, not only those that heuristics return. */
 bool config_lists_all(const struct config *c);
 /* Returns the agent with this name or alias ("onnxruntime" is "ort"), or NULL. */

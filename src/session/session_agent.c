@@ -223,6 +223,11 @@ const struct config_runner *session_agent_find(const struct config *c, struct te
 	return r;
 }
 
+int session_agents_again(struct session *s, struct error *err)
+{
+	return config_agents_again(s->given, err);
+}
+
 int session_agent_prepare(struct session *s, struct error *err)
 {
 	const struct model *m = s->model;
@@ -245,7 +250,7 @@ static struct session_agent *start(struct session *s, const char *name, bool aga
 		error_set(err, "standard input: agents run model files; give the model's path");
 		return NULL;
 	}
-	const struct config_runner *r = session_agent_find(s->config, text_of(name), err);
+	const struct config_runner *r = session_agent_find(s->given, text_of(name), err);
 	if (!r)
 		return NULL;
 	struct session_agent *a = base_calloc(1, sizeof(*a));

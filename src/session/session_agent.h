@@ -56,6 +56,9 @@ struct agent_description agent_describe(struct arena *a, const struct device *he
 /* Sets the error of a framework that is not installed, with the fix. Returns -1. */
 int agent_not_installed(const char *name, const struct agent_description *d, struct error *err);
 
+/* Takes the agents of the configuration's file as it is now; no run may be in progress. -1: it cannot be
+ * read, and those of before stay. */
+int session_agents_again(struct session *s, struct error *err);
 /* Reads about 2 MB of the model's files for the hashes that session_agent_start needs; callers that must not
  * block call it before. Returns 1 while there is more to read, 0 when all hashes are known, -1 with an error.
  */

@@ -81,9 +81,21 @@ bool app_agent_cancel(struct app *app)
 	return any;
 }
 
+/* The configuration may have been mended since. False: it cannot be read. */
+static bool read_again(struct app *app)
+{
+	struct error err = ERROR_NONE;
+	if (!session_agents_again(app->session, &err))
+		return true;
+	app_note(app, true, "%s", err.text);
+	return false;
+}
+
 void app_agent_choose(struct app *app)
 {
 	const struct config *c = session_config(app->session);
+	if (!app_agent_is_busy(app) && !app->agent->waits && !read_again(app))
+		return;
 	if (!chosen(app)) {
 		app_note(app, false, "no agent is configured (agents: in the configuration)");
 		return;
@@ -109,6 +121,8 @@ void app_agent_key(struct app *app)
 			app_clean(app, text_of(session_described(app->session)->id)), key_named("devices"));
 	else if (app->is_still)
 		app_note(app, false, "a single frame runs nothing");
+	else if (!read_again(app))
+		return;
 	else if (!chosen(app))
 		app_note(app, true, "no agent is configured: add one under agents: in the configuration");
 	else if (app_plan(app) && app_plan(app)->unbound_count)
