@@ -226,9 +226,9 @@ static const struct what_if table[] = {
 		STAGE_PLAN, { "off", "on" }, fold_get, fold_set, SHOW_ON,
 		.absent = "graph optimizers remove no layer that takes time", .available = fold_available,
 		.layers = fold_layers },
-	{ "assume", 'u', "given",
-		"layers have the costs that are assumed for them (--assume; = in the explorer), as with "
-		"kernels of your own",
+	{ "assume", 'W', "given",
+		"layers have the costs that are assumed for them (--assume; = or :assume LAYER=COST in "
+		"the explorer), as with kernels of your own",
 		STAGE_RESULTS, { "off", "given" }, assume_get, assume_set, SHOW_ON,
 		.absent = "no cost is assumed", .available = assume_available, .layers = assume_layers },
 };

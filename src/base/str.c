@@ -332,6 +332,21 @@ char *str_count(char *buf, double count)
 	return str_quantity(buf, &quantity_count, count);
 }
 
+char *str_ratio(char *buf, double ratio)
+{
+	double size = fabs(ratio);
+	snprintf(buf, STR_QUANTITY, "%.*f", size >= 0.0995 ? 2 : size >= 0.00995 ? 3 : 4, ratio);
+	return buf;
+}
+
+char *str_flops(char *buf, double flops)
+{
+	str_count(buf, flops);
+	size_t n = strlen(buf);
+	snprintf(buf + n, STR_QUANTITY - n, "%sFLOP", strchr(buf, ' ') ? "" : " ");
+	return buf;
+}
+
 char *str_float(char *buf, float value)
 {
 	for (int digits = 1; digits <= 9; digits++) {

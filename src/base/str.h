@@ -91,6 +91,8 @@ int quantity_unit(const struct quantity *q, double *value);
 char *str_duration(char *buf, double ns);   /* "412 ns" "12.3 us" "1.29 ms" "2.10 s" */
 char *str_bytes(char *buf, double bytes);   /* "512 B" "9.19 MiB" */
 char *str_count(char *buf, double count);   /* "974" "4.09 G" "25.6 M" */
+char *str_ratio(char *buf, double ratio);   /* "0.96" "0.095": two digits at least */
+char *str_flops(char *buf, double flops);   /* "974 FLOP" "4.09 GFLOP" */
 
 /* Writes the shortest decimal text that strtof converts back to the same float, without '+' and with '.' in
  * any locale. */

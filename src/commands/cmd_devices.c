@@ -264,7 +264,7 @@ static void described_text(const json_t *described, bool errors)
 	json_array_foreach(described, i, o) {
 		char memory[2 * STR_QUANTITY], f32[2 * STR_QUANTITY], f16[2 * STR_QUANTITY];
 		const char *caveat = json_string_at(o, "caveat", "");
-		printf("  %-8s %s, %s sm %lld: %s, f32 %s, f16 on matrix units %s%s%s\n",
+		printf("  %-8s %s, %s sm_%lld: %s, f32 %s, f16 on matrix units %s%s%s\n",
 			json_string_at(o, "id", "?"), json_string_at(o, "model", "?"),
 			json_string_at(o, "arch", "?"), (long long)json_int_at(o, "sm", 0),
 			rate(memory, o, "bandwidth_bytes_s", "B/s"), rate(f32, o, "f32_flops", "FLOP/s"),

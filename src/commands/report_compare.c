@@ -131,9 +131,10 @@ static void ratio_text(const struct session *s, const struct reality *y, FILE *o
 	const struct execution *e = y->execution;
 	if (isnan(y->ratio))
 		return;
-	fprintf(out, "ratio         %s%s%.*f  (Benanza ratio: bound / measured)\n",
-		y->bound_complete ? "" : "at least ", y->bound_estimated ? "~" : "", y->ratio < 0.1 ? 4 : 2,
-		y->ratio);
+	char ratio[STR_QUANTITY];
+	fprintf(out, "ratio         %s%s%s  (Benanza ratio: bound / measured)\n",
+		y->bound_complete ? "" : "at least ", y->bound_estimated ? "~" : "",
+		str_ratio(ratio, y->ratio));
 	if (!*e->device && e->row_count)
 		fprintf(out, "              device of the profile is unknown: assumes the bound's device\n");
 	if (!*e->dtype && e->row_count)

@@ -438,7 +438,7 @@ static void layers_summary(const struct session *s, FILE *out)
 {
 	const struct plan *p = session_plan(s);
 	char flops[STR_QUANTITY + 1], bytes[STR_QUANTITY + 1], weights[STR_QUANTITY];
-	marked(flops, p->upto || (p->at_least && !p->unknown_flops_layers), str_count, p->flops);
+	marked(flops, p->upto || (p->at_least && !p->unknown_flops_layers), str_flops, p->flops);
 	marked(bytes, p->upto || (p->at_least && !p->unknown_bytes_layers), str_bytes, p->bytes);
 	struct arena a = { 0 };
 	int listed;
@@ -446,9 +446,9 @@ static void layers_summary(const struct session *s, FILE *out)
 	fprintf(out, "%d layer%s", p->layer_count, p->layer_count == 1 ? "" : "s");
 	if (listed < p->layer_count)
 		fprintf(out, " (%d at run time)", listed);
-	fprintf(out, ", %d distinct problem%s, %s%s%sFLOP, %s%s moved, weights %s", p->problem_count,
+	fprintf(out, ", %d distinct problem%s, %s%s, %s%s moved, weights %s", p->problem_count,
 		p->problem_count == 1 ? "" : "s", total_prefix(p, p->unknown_flops_layers), flops,
-		strchr(flops, ' ') ? "" : " ", total_prefix(p, p->unknown_bytes_layers), bytes,
+		total_prefix(p, p->unknown_bytes_layers), bytes,
 		str_bytes(weights, p->weight_bytes));
 	const char *head = "; not known: ";
 	const struct {

@@ -157,6 +157,23 @@ static bool assume_meant(const struct session *s)
 	return said.assume;
 }
 
+/* The what-ifs of the options and the configuration. */
+static int what_ifs_begin(struct session *s, struct error *err)
+{
+	const struct config *c = s->given;
+	s->scenario = scenario_default();
+	s->scenario.best = !c->algorithms || strcmp(c->algorithms, "preferred") != 0;
+	s->matrix_given = scenarios_say_matrix(c->what_if);
+	return c->what_if ? scenario_parse(&s->scenario, c->what_if, err) : 0;
+}
+
+void session_reset_what_ifs(struct session *s)
+{
+	what_ifs_begin(s, NULL); /* session_open has read them */
+	s->scenario.assume = assume_meant(s);
+	s->stale = true;
+}
+
 /* ---- opening, closing ---- */
 
 static int db_open(struct session *s, struct error *err)
@@ -209,7 +226,6 @@ struct session *session_open(struct config *config, const struct session_options
 	struct session *s = base_calloc(1, sizeof(*s));
 	s->config = s->given = config;
 	s->options = *o;
-	s->scenario = scenario_default();
 	s->results = results_new();
 	s->device.llc_bytes = NAN;
 	s->peaks = peaks_unknown();
@@ -218,11 +234,8 @@ struct session *session_open(struct config *config, const struct session_options
 	int bad = s->model ? 0 : -1;
 	if (!bad)
 		bad = db_open(s, err);
-	if (!bad && config->algorithms && strcmp(config->algorithms, "preferred") == 0)
-		s->scenario.best = false;
-	if (!bad && config->what_if)
-		bad = scenario_parse(&s->scenario, config->what_if, err);
-	s->matrix_given = scenarios_say_matrix(config->what_if);
+	if (!bad)
+		bad = what_ifs_begin(s, err);
 	s->gpu_asked = names_gpu(config);
 	if (!bad)
 		bad = sidecars_gather(s, err);

@@ -220,8 +220,12 @@ bool session_is_analyzed(const struct session *s);
 /* Assumes a cost for a layer of the model in all its plans, instead of that of the options; of kind
  * ASSUME_NOTHING: none. Switches the what-if assume on, off without any. */
 void session_assume(struct session *s, int layer, const struct assumption *cost);
+/* The same for the layers that an item of --assume selects. Returns their number; -1: as assume_apply. */
+int session_assume_item(struct session *s, const struct assume_item *item, struct error *err);
 /* Takes another scenario; session_refresh computes what it changes. */
 void session_use(struct session *s, const struct scenario *scenario);
+/* Takes the what-ifs of the options and the configuration again, without these the defaults. */
+void session_reset_what_ifs(struct session *s);
 /* The what-if matrix stays as it is now; until then, or until session_use changes it, it is on where products
  * of fewer bits than f32 run on a GPU. Whether that was chosen. */
 void session_choose_matrix(struct session *s);

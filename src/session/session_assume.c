@@ -79,19 +79,47 @@ int session_assume_plan(struct session *s, struct session_plan *made, struct err
 	return bad < 0 ? -1 : 0;
 }
 
-void session_assume(struct session *s, int layer, const struct assumption *cost)
+/* Keeps it in place of one of the first `known`. */
+static void keep(struct session *s, int known, int layer, const struct assumption *cost)
 {
 	int at = 0;
-	while (at < s->assumed_count && s->assumed[at].layer != layer)
+	while (at < known && s->assumed[at].layer != layer)
 		at++;
-	if (at == s->assumed_count)
+	if (at == known) {
 		VEC_GROW(s->assumed, s->assumed_count, s->assumed_capacity);
-	s->assumed_count += at == s->assumed_count;
+		at = s->assumed_count++;
+	}
 	s->assumed[at] = (struct session_assumed){ layer, *cost };
+}
+
+static void apply(struct session *s)
+{
 	for (int i = 0; i < s->plan_count; i++)
 		session_assume_plan(s, s->plans[i], NULL); /* the options applied when it was made */
 	s->scenario.assume = s->current && s->current->assumed_count > 0;
 	s->stale = true;
+}
+
+void session_assume(struct session *s, int layer, const struct assumption *cost)
+{
+	keep(s, s->assumed_count, layer, cost);
+	apply(s);
+}
+
+int session_assume_item(struct session *s, const struct assume_item *item, struct error *err)
+{
+	const struct plan *p = s->current->plan;
+	struct arena scratch = { 0 };
+	int total, known = s->assumed_count, *numbers = session_numbers(p, &scratch, &total);
+	struct assumption *by_layer = ARENA_ARRAY(&scratch, struct assumption, p->layer_count + 1);
+	int count = assume_apply(p, numbers, item, by_layer, err);
+	for (int i = 0; i < p->layer_count && count > 0; i++)
+		if (by_layer[i].kind != ASSUME_NOTHING)
+			keep(s, known, i, &by_layer[i]);
+	arena_free(&scratch);
+	if (count > 0)
+		apply(s);
+	return count;
 }
 
 void session_assume_drop(struct session *s)

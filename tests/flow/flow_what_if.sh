@@ -24,7 +24,7 @@ see "[ ] preferred" "the what-if view says so"
 keys j j j Enter
 see "[x] best" "Enter flips it"
 keys 1 = 1 2 u s Enter
-see "u GIV" "the first layer is assumed to cost 12 us"
+see "W GIV" "the first layer is assumed to cost 12 us"
 see "an assumed cost" "its line says so"
 keys +
 see "batch 2" "the next batch"

@@ -303,6 +303,53 @@ static void test_help_search(void)
 	end();
 }
 
+/* The row of the screen on which a text begins, or -1. */
+static int row_of_text(const char *text)
+{
+	const char *all = screen(), *at = strstr(all, text);
+	int row = at ? 0 : -1;
+	for (const char *c = all; at && c < at; c++)
+		row += *c == '\n';
+	return row;
+}
+
+static void test_help_begins(void)
+{
+	begin_at(&(struct fixture_options){ .measured = true }, 80, 40);
+	type("A ?");
+	int own = row_of_text("In this view, advice"), key = row_of_text("Space"),
+	    what = row_of_text("What if\n"), fusion = row_of_text("fuse following");
+	ok(own >= 0 && own < key && key < what && what < fusion, "help begins with the view, then what-ifs");
+	ok(sees("a best algo    algorithm: each layer"), "by their names in the header");
+	type("9j Esc ?");
+	ok(!sees("In this view"), "from the same view it goes on where it was left");
+	type("Esc gy ?");
+	ok(sees("In this view, groups"), "from another one it begins anew");
+	end();
+}
+
+/* A note gives way to what is measured. */
+static void test_note_age(void)
+{
+	begin(&(struct fixture_options){ .queue = true, .busy = true });
+	type("l");
+	ok(sees("takes it back"), "a note");
+	app_note_age(&app, app.note_ms + 100);
+	ok(app.note[0], "stays for a moment");
+	app_note_age(&app, app.note_ms + 10000);
+	app_draw(&app);
+	ok(!app.note[0] && sees("measuring"), "and gives way to the progress");
+	app_note(&app, true, "it is broken");
+	app_note_age(&app, app.note_ms + 10000);
+	ok(app.note[0], "an error stays until a key");
+	end();
+	begin(&(struct fixture_options){ .queue = true });
+	type("l");
+	app_note_age(&app, app.note_ms + 10000);
+	ok(app.note[0], "where nothing is measured it stays, too");
+	end();
+}
+
 static void test_undo(void)
 {
 	begin(&(struct fixture_options){ .measured = true });
@@ -314,8 +361,24 @@ static void test_undo(void)
 	type("l zu");
 	ok(memcmp(session_scenario(app.session), &two, sizeof(two)) == 0 && sees("what-ifs again:"),
 		"zu takes the last change back");
-	type("99zu");
-	ok(memcmp(session_scenario(app.session), &first, sizeof(first)) == 0, "99zu all of them");
+	type("99u");
+	ok(memcmp(session_scenario(app.session), &first, sizeof(first)) == 0, "99u all of them");
+	type("2^R");
+	ok(scenario_equal(session_scenario(app.session), &two), "^R makes two again");
+	type("^R ^R");
+	ok(sees("no change was taken back"), "until none is left");
+	type("u");
+	ok(scenario_equal(session_scenario(app.session), &two), "... and u knows them");
+	type("zU");
+	ok(scenario_equal(session_scenario(app.session), &first) && sees("what-ifs as at the start:"),
+		"zU: as at the start");
+	type("u");
+	ok(scenario_equal(session_scenario(app.session), &two), "u takes that back, too");
+	type("u l ^R");
+	ok(sees("no change was taken back"), "a change forgets those that were taken back");
+	type("l");
+	ok(sees("launch: amortized; u takes it back"), "a key that switches says so");
+	type("99u");
 	for (int i = 0; i < UNDO_MOST + 3; i++)
 		type("l");
 	type("99zu zu");
@@ -680,8 +743,8 @@ static void test_prompt(void)
 	ok(sees("&conv 6/22"), "the first letter replaces the old filter");
 	type("& ^U Backspace");
 	is_int(app_pane(&app)->shown_count, 22, "backspace on nothing closes a filter");
-	type("W");
-	ok(sees("W does nothing here: ? shows the keys"), "a key without a meaning says where help is");
+	type("J");
+	ok(sees("J does nothing here: ? shows the keys"), "a key without a meaning says where help is");
 	type("g L");
 	is_int(app_pane(&app)->cursor, app.frame->page - 1, "L");
 	type("H");
@@ -763,9 +826,17 @@ static void test_advice(void)
 	ok(app.session->advice != NULL, "a search may run when the explorer is left");
 	work();
 	app_draw(&app);
-	type("Right");
+	ok(sees("Enter its layers") && sees("Space switch on"), "the keys of a row");
+	struct scenario before = *session_scenario(session);
+	type("Space");
+	ok(sees("on: ") && !scenario_equal(session_scenario(session), &before), "Space switches it on");
+	type("u");
+	ok(scenario_equal(session_scenario(session), &before), "... and u off again");
+	work();
+	type("Enter");
 	ok(app.picked_count > 0 && sees("is:marked") && strcmp(app_pane(&app)->view->name, "layers") == 0,
-		"Right: the layers of an advice, marked");
+		"Enter: the layers of an advice, marked");
+	ok(sees("U removes the marks, A returns to the advice"), "... and the ways back");
 	end();
 }
 
@@ -812,6 +883,12 @@ static void test_agent(void)
 	end();
 
 	begin(&(struct fixture_options){ .queue = true, .measured = true, .agents = true });
+	fixture_calls.unreadable = true;
+	type("e");
+	step_agent(AGENT_WORKS);
+	ok(sees("config.yaml:3: unknown key") && !fixture_calls.agent_starts,
+		"e reads the configuration again: a mistake in it");
+	fixture_calls.unreadable = false;
 	type("e");
 	step_agent(AGENT_WORKS);
 	is_str(fixture_calls.agent, "near", "e starts the first agent");
@@ -994,15 +1071,19 @@ static void test_assume(void)
 	type("^U 2 x Enter");
 	ok(app.frame->prompt.kind == PROMPT_NONE && app.session->scenario.assume, "twice as fast");
 	near(app.session->analysis->sequential_ns, before - own / 2, 1, "the bound follows at once");
-	ok(sees("*1.49 ms") && sees("an assumed cost") && sees("given") && sees("u GIV"),
+	ok(sees("*1.49 ms") && sees("an assumed cost") && sees("given") && sees("W GIV"),
 		"the layer is marked");
 	canvas_resize(&app.frame->canvas, 120, 80);
 	type("3");
 	ok(sees("[x] 1 layer"), "the what-if view counts the layers");
-	type("u");
+	type("W");
 	near(app.session->analysis->sequential_ns, before, 1, "its key switches them off");
 	ok(app.session->current->assumed_count == 1, "... and keeps them");
-	type("u 1 =");
+	type("W : a s s u m e Space n o n e = 2 u s Enter");
+	ok(sees("no layer none"), "an unknown layer is an error");
+	type(": a s s u m e Space c o n v 1 = 2 x Enter");
+	ok(sees("the cost of 1 layer is assumed; W flips that"), ":assume takes what --assume takes");
+	type("1 =");
 	is_str(app.frame->prompt.text, "2x", "the value is there to be changed");
 	type("^U Enter");
 	ok(!app.session->scenario.assume && app.session->current->assumed_count == 0, "empty removes it");
@@ -1832,6 +1913,8 @@ int main(void)
 	test_disturbed();
 	test_help_search();
 	test_undo();
+	test_help_begins();
+	test_note_age();
 	test_scenarios();
 	test_groups();
 	test_gains();

@@ -236,6 +236,12 @@ static void test_quantities(void)
 	is_str(str_bytes(b, 512), "512 B", "bytes");
 	is_str(str_bytes(b, 9.19 * 1048576), "9.19 MiB", "mebibytes");
 	is_str(str_count(b, 8178368512.0), "8.18 G", "counts");
+	is_str(str_flops(b, 8178368512.0), "8.18 GFLOP", "work");
+	is_str(str_flops(b, 974), "974 FLOP", "of little");
+	is_str(str_ratio(b, 0.9567), "0.96", "ratios");
+	is_str(str_ratio(b, 0.0951), "0.095", "... below a tenth have as many digits");
+	is_str(str_ratio(b, 0.00312), "0.0031", "... and smaller ones");
+	is_str(str_ratio(b, 0.0997), "0.10", "... rounded");
 	is_str(str_float(b, 0.1f), "0.1", "shortest float");
 	is_str(str_float(b, 1e20f), "1e20", "no plus in an exponent");
 	is_str(str_float(b, -1.5f), "-1.5", "sign");

@@ -54,6 +54,15 @@ static void test_bound(void)
 	is_str(gap(&b, 0), "all 9 layers known, 2 by proxy", "and said so");
 	is_str(gap(&b, 1), "9 layers known", "shorter");
 
+	a.coverage = (struct coverage){ .layers = 9, .estimated = 5, .free = 3, .fused = 2 };
+	b = say_bound(&a, 1);
+	is_str(gap(&b, 0), "all 5 layers estimated, 4 free", "those that take no time are no gaps");
+	is_str(gap(&b, 1), "all 5 estimated", "shorter");
+	a.coverage.measured = 1;
+	a.coverage.fused = 0;
+	b = say_bound(&a, 1);
+	is_str(gap(&b, 0), "5 of 8 layers estimated", "others are measured");
+
 	a.coverage = (struct coverage){ .layers = 3, .measured = 3, .mistrusted = 1, .noisy = 1 };
 	b = say_bound(&a, 0);
 	is_str(gap(&b, 0), "all 3 layers known, 1 to measure, 1 suspect",
@@ -99,7 +108,7 @@ static void test_real(void)
 	is_str(real(&y, &a, 0, false), "real 40.6 ms  ratio 1.08 contradicted", "the whole is contradicted");
 	y.ratio = 0.012;
 	y.contradicted = false;
-	is_str(real(&y, &a, 0, false), "real 40.6 ms  ratio 0.0120", "small ratios have more digits");
+	is_str(real(&y, &a, 0, false), "real 40.6 ms  ratio 0.012", "small ratios have more digits");
 	a.complete = false;
 	is_str(real(&y, &a, 1, false), "real 40.6 ms  1 contradicted", "no ratio of a bound with gaps");
 }

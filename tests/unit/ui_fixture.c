@@ -702,8 +702,25 @@ void session_assume(struct session *s, int layer, const struct assumption *cost)
 	s->stale = true;
 }
 
+int session_assume_item(struct session *s, const struct assume_item *item, struct error *err)
+{
+	const struct plan *p = s->current->plan;
+	for (int i = 0; i < p->layer_count; i++)
+		if (text_equal(p->layers[i].name, item->layer)) {
+			session_assume(s, i, &item->cost);
+			return 1;
+		}
+	return error_set(err, "no layer %.*s", (int)item->layer.n, item->layer.p);
+}
+
 void session_choose_matrix(struct session *s) { (void)s; }
 bool session_matrix_chosen(const struct session *s) { (void)s; return true; }
+
+void session_reset_what_ifs(struct session *s)
+{
+	s->scenario = scenario_default();
+	s->stale = true;
+}
 
 void session_use(struct session *s, const struct scenario *scenario)
 {
@@ -1116,6 +1133,12 @@ struct session_agent {
 	const char *name;
 	struct execution execution;
 };
+
+int session_agents_again(struct session *s, struct error *err)
+{
+	(void)s;
+	return fixture_calls.unreadable ? error_set(err, "config.yaml:3: unknown key") : 0;
+}
 
 int session_agent_prepare(struct session *s, struct error *err)
 {

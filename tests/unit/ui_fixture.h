@@ -45,6 +45,7 @@ struct fixture_calls {
 	char opened[64];   /* path of the model asked for last */
 	char chosen[64];   /* key of the device asked for last */
 	int agent_starts, agent_cancels, agent_frees;
+	bool unreadable;   /* the configuration, when the agents are read again */
 	char agent[64];    /* name of the agent started last */
 };
 extern struct fixture_calls fixture_calls;

@@ -6,38 +6,63 @@
 
 #include <string.h>
 
-/* Keeps what the what-ifs were; the oldest is forgotten where there is no room. */
-static void undo_keep(struct app *app, const struct scenario *now)
+/* The what-ifs have changed: keeps what they were. The oldest is forgotten where there is no room. */
+static void undo_keep(struct app *app, const struct scenario *before)
 {
 	struct frame *f = app->frame;
-	const struct scenario *before = session_scenario(app->session);
-	if (memcmp(before, now, sizeof(*before)) == 0)
+	if (scenario_equal(before, session_scenario(app->session)))
 		return;
-	if (f->undo_count == UNDO_MOST)
-		memmove(f->undo, f->undo + 1, (size_t)--f->undo_count * sizeof(*f->undo));
-	f->undo[f->undo_count++] = *before;
+	if (f->undo_at == UNDO_MOST)
+		memmove(f->undo, f->undo + 1, (size_t)--f->undo_at * sizeof(*f->undo));
+	f->undo[f->undo_at++] = *before;
+	f->undo_count = f->undo_at;
 }
 
-void what_ifs_undo(struct app *app)
+static void what_ifs_tell(struct app *app, const char *what)
+{
+	char list[SCENARIO_TEXT_SIZE];
+	scenario_text(session_scenario(app->session), list, sizeof(list));
+	app_note(app, false, "what-ifs %s: %s", what, list[0] ? list : "none");
+}
+
+/* The present what-ifs take the place of those that they are exchanged for. */
+static void undo_exchange(struct app *app, int at)
+{
+	struct scenario now = *session_scenario(app->session);
+	session_use(app->session, &app->frame->undo[at]);
+	app->frame->undo[at] = now;
+}
+
+void what_ifs_step(struct app *app, int direction)
 {
 	struct frame *f = app->frame;
-	char list[SCENARIO_TEXT_SIZE];
-	int count = app->count > 0 ? app->count : 1;
-	if (!f->undo_count) {
-		app_note(app, false, "no what-if was changed");
+	int left = app->count > 0 ? app->count : 1;
+	if (direction < 0 ? !f->undo_at : f->undo_at == f->undo_count) {
+		app_note(app, false, direction < 0 ? "no what-if was changed" : "no change was taken back");
 		return;
 	}
-	f->undo_count -= count < f->undo_count ? count : f->undo_count;
-	session_use(app->session, &f->undo[f->undo_count]);
+	for (; left > 0 && direction < 0 && f->undo_at > 0; left--)
+		undo_exchange(app, --f->undo_at);
+	for (; left > 0 && direction > 0 && f->undo_at < f->undo_count; left--)
+		undo_exchange(app, f->undo_at++);
 	app_refresh(app);
-	scenario_text(session_scenario(app->session), list, sizeof(list));
-	app_note(app, false, "what-ifs again: %s", list[0] ? list : "none");
+	what_ifs_tell(app, "again");
+}
+
+void what_ifs_reset(struct app *app)
+{
+	struct scenario before = *session_scenario(app->session);
+	session_reset_what_ifs(app->session);
+	app_refresh(app);
+	undo_keep(app, &before);
+	what_ifs_tell(app, "as at the start");
 }
 
 void app_use(struct app *app, const struct scenario *s)
 {
-	undo_keep(app, s);
+	struct scenario before = *session_scenario(app->session);
 	session_use(app->session, s);
+	undo_keep(app, &before);
 	app_refresh(app);
 }
 
@@ -45,6 +70,18 @@ bool what_if_is_absent(const struct app *app, const struct what_if *row)
 {
 	const struct what_if_effect *e = session_effect(app->session, row);
 	return e && !e->available;
+}
+
+/* A key that was meant for something else is noticed, and how it is taken back. */
+static void toggle_tell(struct app *app, const struct what_if *row)
+{
+	const struct session *s = app->session;
+	char word[WHAT_IF_WORD_SIZE];
+	int left = session_queue(s) && session_analysis(s) ? session_analysis(s)->unmeasured_problems : 0;
+	app_note(app, false, "%s: %s; %s takes it back%s", row->name,
+		what_if_word(row, session_scenario(s), word, sizeof(word)), key_named("undo-what-if"),
+		!left ? "" : arena_printf(&app->scratch, "; %d problem%s not measured yet: %s", left,
+			left == 1 ? "" : "s", key_named("measure")));
 }
 
 void app_toggle(struct app *app, int row)
@@ -67,12 +104,10 @@ void app_toggle(struct app *app, int row)
 	struct scenario with = *session_scenario(s);
 	table[row].set(&with, on ? next : 0);
 	app_use(app, &with);
-	char word[WHAT_IF_WORD_SIZE];
 	if (absent)
 		app_note(app, false, "%s is off; it changes nothing: %s", table[row].name, table[row].absent);
-	else if (!app->note[0])
-		app_note(app, false, "%s: %s; %s takes it back", table[row].name,
-			what_if_word(&table[row], &with, word, sizeof(word)), key_named("undo-what-if"));
+	else
+		toggle_tell(app, &table[row]);
 }
 
 /* Says that a name which was given fits no algorithm. */

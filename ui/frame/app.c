@@ -68,6 +68,12 @@ static void trail_back(struct app *app)
 	pane_move(app, app_pane(app), app->frame->trail[at].cursor);
 }
 
+const struct view *app_view_before(const struct app *app)
+{
+	const struct frame *f = app->frame;
+	return views_at(f->depth > 0 ? f->stack[f->depth - 1] : 0);
+}
+
 /* Tab: the next view replaces this one on the stack, so Esc still returns to the layers. */
 void view_cycle(struct app *app, int direction)
 {
@@ -93,6 +99,15 @@ void view_back(struct app *app, bool quit_at_top)
 		question_leave(app);
 	else
 		app->frame->search[0] = '\0';
+}
+
+#define NOTE_MS 3000
+
+void app_note_age(struct app *app, int64_t now_ms)
+{
+	bool busy = !app_queue_status(app).idle || app_agent_is_busy(app);
+	if (busy && !app->note_bad && !app->frame->prompt.kind && now_ms - app->note_ms >= NOTE_MS)
+		app->note[0] = '\0';
 }
 
 #define RENEW_QUICK_MS 4   /* an analysis that takes no longer never waits */

@@ -299,8 +299,8 @@ static const char *idle_text(struct app *app, const struct queue_status *q)
 			&app->scratch, "%s%s", batch, session_store(s) ? "" : "; not stored: no database");
 	if (!p)
 		return "";
-	return arena_printf(&app->scratch, "%d layers, %d distinct problems, %s FLOPs, %s of weights",
-		p->layer_count - app->folded_count, p->problem_count, str_count(flops, p->flops),
+	return arena_printf(&app->scratch, "%d layers, %d distinct problems, %s, %s of weights",
+		p->layer_count - app->folded_count, p->problem_count, str_flops(flops, p->flops),
 		str_bytes(bytes, p->weight_bytes));
 }
 

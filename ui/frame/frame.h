@@ -152,8 +152,9 @@ struct frame {
 	struct { int layer, cursor; } trail[16]; /* layers that Esc returns to in the details; oldest first */
 	int trail_count;
 	struct jumps jumps;
-	struct scenario undo[UNDO_MOST]; /* before each change of what-ifs, oldest first */
-	int undo_count;
+	/* What-ifs before each change, oldest first; from undo_at on, those that were taken back. */
+	struct scenario undo[UNDO_MOST];
+	int undo_at, undo_count;
 	int marks[26];           /* per letter: 1 + its layer; 0: none */
 	int page;                /* rows of the list at the last drawing */
 	char search[PROMPT_SIZE];
@@ -192,6 +193,8 @@ int theme_set(struct app *app, const struct config_word *words, int count, struc
 void theme_use(struct app *app, bool light);
 /* Brings session, lanes and figures up to date. Returns whether anything changed. */
 bool app_refresh(struct app *app);
+/* While something is measured or run, a note gives way to the progress after some seconds. */
+void app_note_age(struct app *app, int64_t now_ms);
 /* Goes on with what is pending of the analysis, as session_effects_step, then with app_missing. */
 bool app_go_on(struct app *app, int ms);
 /* Decides whether results that came wait (app->results_wait), so that a key that only moves costs no
@@ -250,8 +253,9 @@ void scenario_select(struct app *app, int64_t batch, enum dtype dtype);
 void what_ifs_set(struct app *app, const char *list);
 /* Turns to another scenario; says if a name in it fits no algorithm. */
 void what_ifs_take(struct app *app, const struct scenario *s);
-/* Takes app->count changes of what-ifs back, as far as they are kept. */
-void what_ifs_undo(struct app *app);
+/* Takes app->count changes of what-ifs back (-1), or makes them again (1), as far as they are kept. */
+void what_ifs_step(struct app *app, int direction);
+void what_ifs_reset(struct app *app);
 /* True if it does not apply: nothing measured uses it, or costs are estimates that have none. */
 bool what_if_is_absent(const struct app *app, const struct what_if *row);
 void measure(struct app *app, bool all); /* what is missing, or the selected layer */

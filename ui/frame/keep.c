@@ -238,7 +238,7 @@ static void scenario_restore(struct app *app, const json_t *state)
 			session_choose_matrix(app->session);
 		with.assume = session_scenario(app->session)->assume;
 		app_use(app, &with);
-		app->frame->undo_count = 0;
+		app->frame->undo_at = app->frame->undo_count = 0;
 	}
 }
 

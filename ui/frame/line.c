@@ -1,6 +1,7 @@
 /* What the commands of the line do. */
 #include "config.h"
 
+#include "analyze/assume.h"
 #include "base/word.h"
 #include "ui/frame/frame.h"
 #include "ui/model/beside.h"
@@ -45,11 +46,29 @@ static void run_set(struct app *app, const struct line_row *row, const char *arg
 	what_ifs_set(app, argument);
 }
 
+/* "LAYER=COST", as --assume takes it. */
+static void run_assume(struct app *app, const char *argument)
+{
+	struct assume_item item;
+	struct error err = ERROR_NONE;
+	bool bad = !app_plan(app) || assume_parse(argument, &item, &err);
+	int count = bad ? -1 : session_assume_item(app->session, &item, &err);
+	app_refresh(app);
+	if (count < 0)
+		app_note(app, true, "%s", err.text);
+	else
+		app_note(app, false, "the cost of %d layer%s is assumed; %s flips that", count,
+			count == 1 ? "" : "s", key_named("assume"));
+}
+
 static void run_what_if(struct app *app, const struct line_row *row, const char *argument, bool force)
 {
 	(void)force;
-	what_ifs_set(app,
-		argument[0] ? arena_printf(&app->scratch, "%s=%s", row->name, argument) : row->name);
+	if (strcmp(row->name, "assume") == 0 && strchr(argument, '='))
+		run_assume(app, argument);
+	else
+		what_ifs_set(app, argument[0] ? arena_printf(&app->scratch, "%s=%s", row->name, argument)
+					      : row->name);
 }
 
 /* The device with that key, else the only one whose key begins so, else the only one whose model contains it.

@@ -348,7 +348,9 @@ static void request(struct app *app, const struct key_row *key)
 	case REQUEST_BATCH_UP: batch_step(app, 1); break;
 	case REQUEST_BATCH_DOWN: batch_step(app, -1); break;
 	case REQUEST_DTYPE: dtype_next(app); break;
-	case REQUEST_UNDO: what_ifs_undo(app); break;
+	case REQUEST_UNDO: what_ifs_step(app, -1); break;
+	case REQUEST_REDO: what_ifs_step(app, 1); break;
+	case REQUEST_RESET: what_ifs_reset(app); break;
 	case REQUEST_DIMS: prompt_open(app, PROMPT_DIM); break;
 	case REQUEST_TYPE:
 		if (!view_request(app, key))

@@ -270,6 +270,7 @@ static int loop(struct app *app)
 		if (ahead ? since >= AHEAD_MS :
 			!measuring || since >= MEASURING_REDRAW_MS || app->frame->redraw) {
 			prompt_catch_up(app);
+			app_note_age(app, clock_ms());
 			changed |= app_refresh(app) || measuring;
 			if (changed)
 				show(app);

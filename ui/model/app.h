@@ -42,6 +42,7 @@ struct app {
 	                            the model's own layers in plan order, then those of bodies */
 	char note[ERROR_TEXT_SIZE]; /* one line for the user, until the next key: app_note */
 	bool note_bad;
+	int64_t note_ms;         /* when it was written (clock_ms) */
 	int count;               /* typed before the key that is handled: 5 in 5j; 0: none */
 	char target[16];         /* of advice, as typed: "5ms"; "" none */
 	bool show_folded;        /* list the layers that only compute constants too */

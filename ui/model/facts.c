@@ -2,6 +2,7 @@
 
 #include "ui/model/private.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "session/state.h"
@@ -467,6 +468,7 @@ void app_note(struct app *app, bool bad, const char *fmt, ...)
 	vsnprintf(app->note, sizeof(app->note), fmt, ap);
 	va_end(ap);
 	app->note_bad = bad;
+	app->note_ms = clock_ms();
 	if (bad || canvas_columns(app->note) >= NOTE_COLUMNS) /* it may be cut */
 		log_line("%s", app->note);
 }

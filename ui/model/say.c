@@ -26,7 +26,7 @@ struct bound_says say_bound(const struct analysis *a, int folded)
 		.unsupported = c->unsupported,
 		.proxies = c->proxy,
 		.estimated = c->estimated,
-		.measured = c->measured + c->assumed,
+		.free = c->free - folded + c->fused,
 		.least = analysis_mark(a),
 		.other = analysis_other_mark(a),
 	};
@@ -81,8 +81,13 @@ static void add_counts(char *buf, const struct bound_says *b, int form)
 static char *say_complete(char *buf, const struct bound_says *b, int form)
 {
 	buf[0] = '\0';
-	if (b->estimated && !b->measured && !b->proxies && form < 2) /* the others take no time */
-		snprintf(buf, SAY_GAP, form ? "all %d estimated" : "all %d layers estimated", b->layers);
+	if (b->estimated && b->estimated + b->free >= b->layers)
+		snprintf(buf, SAY_GAP,
+			form == 0 && b->free > 0 ? "all %d layers estimated, %d free"
+				: form == 0	 ? "all %d layers estimated"
+				: form == 1	 ? "all %d estimated"
+						 : "estimated",
+			b->estimated, b->free);
 	else if (b->estimated)
 		snprintf(buf, SAY_GAP,
 			form == 0	    ? "%d of %d layers estimated"
@@ -119,12 +124,6 @@ char *say_gap(char *buf, const struct bound_says *b, int form)
 	return buf;
 }
 
-char *say_ratio(char *buf, double ratio)
-{
-	snprintf(buf, STR_QUANTITY, "%.*f", ratio < 0.1 ? 4 : 2, ratio);
-	return buf;
-}
-
 bool say_real_noisy(const struct reality *y)
 {
 	return y->from == MEASURED_LATENCY && y->execution->stats.stop == STOP_DISTURBED;
@@ -138,7 +137,7 @@ char *say_real(char *buf, const struct reality *y, const struct analysis *a, int
 	if (a->complete && !isnan(y->ratio) && !brief)
 		snprintf(buf + strlen(buf), SAY_REAL - strlen(buf), "  ratio %s%s%s",
 			y->bound_estimated || y->from != MEASURED_LATENCY ? "~" : "",
-			say_ratio(ratio, y->ratio), y->contradicted ? " contradicted" : "");
+			str_ratio(ratio, y->ratio), y->contradicted ? " contradicted" : "");
 	if (layers && !brief)
 		snprintf(buf + strlen(buf), SAY_REAL - strlen(buf), "  %d contradicted", layers);
 	return buf;

@@ -17,7 +17,7 @@ struct bound_says {
 	bool casts_estimated;    /* ... contain estimates */
 	int layers;              /* without the folded ones */
 	int missing, unsupported, proxies, estimated;
-	int measured;            /* with a time that was measured or assumed */
+	int free;                /* layers that take no time of their own: free or fused */
 	int noisy, suspect;      /* layers with a disturbed and with a probably wrong measurement */
 	int failed;              /* missing layers whose measurement failed; set by the caller */
 	int open;                /* layers with an unknown branch or loop count */
@@ -58,8 +58,6 @@ char *say_gap(char *buf, const struct bound_says *b, int form);
 #define SAY_REAL 96
 char *say_real(char *buf, const struct reality *y, const struct analysis *a, int layers, bool brief);
 bool say_real_noisy(const struct reality *y);
-/* "0.96"; four decimals below 0.1. Returns buf, of STR_QUANTITY bytes. */
-char *say_ratio(char *buf, double ratio);
 
 /* Writes a median and its spread: the larger side of the interval in percent, or its ends if that is 100% or
  * more; the range for 2 to 5 samples, "1 sample" for one. n = 0: count unknown. lo or hi NaN: no spread.

@@ -10,8 +10,8 @@
 #include "base/clock.h"
 
 /* What to do first, from the current scenario on: a row for each advice, then how each kind is done. Found
- * beside other work; until then the rows are those of before, and the heading says so. Enter switches on the
- * what-ifs of a row; T asks for a latency to reach. */
+ * beside other work; until then the rows are those of before, and the heading says so. Enter shows the layers
+ * of a row, Space switches on its what-ifs; T asks for a latency to reach. */
 
 struct advice_line {
 	int advice; /* index of the list; -1: text */
@@ -282,8 +282,12 @@ static bool target_accept(struct app *app, const char *text)
 	return true;
 }
 
+enum { ADVICE_TARGET, ADVICE_TAKE };
+
 static const struct key_row advice_keys[] = {
-	{ "T", REQUEST_OWN, 0, KEYS_WHAT_IF,
+	{ "Space", REQUEST_OWN, ADVICE_TAKE, KEYS_WHAT_IF, "switch on the what-ifs of the advice",
+		.hint = "switch on", .name = "take" },
+	{ "T", REQUEST_OWN, ADVICE_TARGET, KEYS_WHAT_IF,
 		"only what reaches a latency (5ms) or a throughput (200/s: items); all: every advice",
 		.name = "target" },
 	{ 0 }
@@ -292,36 +296,30 @@ static const struct key_row advice_keys[] = {
 /* Marks its layers instead of others, and shows them in the layers view. */
 static bool show_layers(struct app *app, const struct advice *one)
 {
-	if (!one->layer_count)
-		return false;
+	if (!one->layer_count) {
+		app_note(app, false, "this advice is about the whole model; %s switches it on",
+			key_named("advice.take"));
+		return true;
+	}
 	for (int i = 0; i < app->place_count; i++)
 		app_pick_layer(app, i, false);
 	for (int i = 0; i < one->layer_count; i++)
 		if (one->layers[i] < app->place_count)
 			app_pick_layer(app, one->layers[i], true);
 	app_show_only(app, "is:marked");
-	app_note(app, false, "%d layer%s marked; %s removes the marks", app->picked_count,
-		app->picked_count == 1 ? " is" : "s are", key_named("pick-none"));
+	app_note(app, false, "%d layer%s marked; %s removes the marks, %s returns to the advice",
+		app->picked_count, app->picked_count == 1 ? " is" : "s are", key_named("pick-none"),
+		keys_find(NULL, keys_parse(keys_shown(view_advice.keys)))->first);
 	return true;
 }
 
-/* Switches on the what-ifs that the advice adds to the current scenario, or shows its layers. */
-static bool advice_request(struct app *app, void *state, const struct key_row *key, int row)
+/* Switches on the what-ifs that the advice adds to the current scenario. */
+static bool take(struct app *app, const struct advice *one)
 {
-	const struct advice_page *p = state;
-	int advice = row >= 0 && row < p->count ? p->lines[row].advice : -1;
 	struct scenario with = *session_scenario(app->session);
 	struct error err = ERROR_NONE;
-	if (key->request == REQUEST_OWN) {
-		app_ask(app, "reach (5ms, 200/s, all): ", target_accept);
-		return true;
-	}
-	if (key->request == REQUEST_UNFOLD && advice >= 0)
-		return show_layers(app, &p->list.items[advice]);
-	if (key->request != REQUEST_OPEN || advice < 0 ||
-		scenario_parse(&with, p->list.items[advice].what_ifs, &err))
+	if (scenario_parse(&with, one->what_ifs, &err))
 		return false;
-	const struct advice *one = &p->list.items[advice];
 	bool typed = strcmp(one->dtype, dtype_name(session_dtype(app->session))) != 0;
 	const char *on = arena_printf(&app->scratch, "on: %s%s%s", one->what_ifs,
 		typed ? "; also type :dtype " : "", typed ? one->dtype : "");
@@ -330,13 +328,29 @@ static bool advice_request(struct app *app, void *state, const struct key_row *k
 	return true;
 }
 
+static const struct advice *advice_at(const struct advice_page *p, int row)
+{
+	int advice = row >= 0 && row < p->count ? p->lines[row].advice : -1;
+	return advice >= 0 ? &p->list.items[advice] : NULL;
+}
+
+static bool advice_request(struct app *app, void *state, const struct key_row *key, int row)
+{
+	const struct advice *one = advice_at(state, row);
+	bool own = key->request == REQUEST_OWN;
+	if (own && key->argument == ADVICE_TARGET) {
+		app_ask(app, "reach (5ms, 200/s, all): ", target_accept);
+		return true;
+	}
+	return one && (own ? take(app, one) : key->request == REQUEST_OPEN && show_layers(app, one));
+}
+
 static bool advice_can(const struct app *app, const void *state, const struct key_row *key, int row)
 {
-	const struct advice_page *p = state;
+	const struct advice *one = advice_at(state, row);
 	(void)app;
-	int advice = row >= 0 && row < p->count ? p->lines[row].advice : -1;
-	return key->request == REQUEST_UNFOLD ? advice >= 0 && p->list.items[advice].layer_count > 0 :
-		key->request != REQUEST_OPEN || advice >= 0;
+	bool target = key->request == REQUEST_OWN && key->argument == ADVICE_TARGET;
+	return target || (one && (key->request == REQUEST_OWN || one->layer_count > 0));
 }
 
 static void advice_select(struct app *app, void *state, int row)
@@ -350,8 +364,8 @@ static void advice_select(struct app *app, void *state, int row)
 
 const struct view view_advice = {
 	.name = "advice",
-	.help = "what to do first from the current scenario on, what it saves, and how it is done; {right} "
-		"marks and shows the layers of an advice",
+	.help = "what to do first from the current scenario on, what it saves, and how it is done; {open} "
+		"marks and shows the layers of an advice, {advice.take} switches it on",
 	.keys = "7 A",
 	.group = KEYS_VIEWS,
 	.own = advice_keys,
@@ -366,5 +380,5 @@ const struct view view_advice = {
 	.can = advice_can,
 	.select = advice_select,
 	.passes = advice_passes,
-	.opens = "switch it on",
+	.opens = "its layers",
 };

@@ -201,7 +201,7 @@ static void add_work(struct app *app, struct detail *d)
 	const struct layer_cost *c = app_cost(app, d->layer);
 	char flops[STR_QUANTITY], bytes[STR_QUANTITY], rate[STR_QUANTITY], speed[STR_QUANTITY];
 	const char *mark = (l->upto || l->at_least) && (l->flops > 0 || l->bytes > 0) ? "~" : "";
-	ADD(d, STYLE_NORMAL, -1, " work     %s%s FLOPs, %s", mark, str_count(flops, l->flops),
+	ADD(d, STYLE_NORMAL, -1, " work     %s%s, %s", mark, str_flops(flops, l->flops),
 		str_bytes(bytes, l->bytes));
 	if (l->flops > 0 && l->bytes > 0)
 		ADD(d, STYLE_NORMAL, -1, "          %.3g FLOPs per byte", l->flops / l->bytes);

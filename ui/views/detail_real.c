@@ -56,7 +56,7 @@ static void add_group(
 		arena_printf(&d->arena, "%s%s%s", g->kernel, *g->provider ? ", " : "", g->provider));
 	if (!y->pending && g->cost_ns > 0 && g->real_ns > 0 && !(y->prevents & USE_RATIO))
 		ADD(d, STYLE_NORMAL, -1, " ratio    %s%s: %s%s in the bound", g->estimated ? "~" : "",
-			say_ratio(text, g->cost_ns / g->real_ns), g->estimated ? "~" : "",
+			str_ratio(text, g->cost_ns / g->real_ns), g->estimated ? "~" : "",
 			str_duration(cost, g->cost_ns));
 	if (!y->pending)
 		add_faster(d, y, g);

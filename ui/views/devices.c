@@ -67,8 +67,8 @@ static void line_of_peaks(struct devices *s, int i, const struct session *sessio
 	if (peaks_have_gaps(&k))
 		line_add_wrapped(s, i, arena_printf(&s->line_arena, "-: not measured on a quiet machine%s%s",
 			peaks_known(&k) ? "" : " (no rooflines without the memory peak)",
-			s->list[i].kind == SESSION_RUNNER ?
-			"; benanza bench --shaky MODEL measures it again" : ""), STYLE_DIM);
+			s->list[i].kind != SESSION_RUNNER ? "" : arena_printf(&s->line_arena,
+				"; %s measures it again", key_named("measure"))), STYLE_DIM);
 	str_free(&line);
 }
 
@@ -153,7 +153,7 @@ static const struct {
 	int columns; /* with the blanks before it */
 	int weight;  /* the lowest weights are dropped first if there is no room */
 } figures[FIGURE_COUNT] = {
-	[FIGURE_SM] = { "sm", 4, 1 },
+	[FIGURE_SM] = { "arch", 7, 1 },
 	[FIGURE_MEMORY] = { "memory", 10, 4 },
 	[FIGURE_F32] = { "f32", 13, 2 },
 	[FIGURE_F16] = { "f16 matrix", 13, 3 },
@@ -166,7 +166,7 @@ static const char *figure_text(struct app *app, const struct described *d, enum 
 		: f == FIGURE_F32         ? d->peaks.flops[DTYPE_F32]
 					  : d->peaks.matrix_flops[DTYPE_F16];
 	if (f == FIGURE_SM)
-		return arena_printf(&app->scratch, "%d", d->sm);
+		return arena_printf(&app->scratch, "sm_%d", d->sm);
 	if (isnan(value))
 		return "-";
 	return arena_printf(&app->scratch, "%s%s", str_count(number, value),

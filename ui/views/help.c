@@ -4,6 +4,7 @@
 #include "ui/views/lines.h"
 #include "ui/views/view.h"
 
+#include "analyze/scenario.h"
 #include "session/glossary.h"
 #include "session/state.h"
 
@@ -20,6 +21,8 @@ struct help {
 	struct arena arena;
 	struct help_line *lines;
 	int count, capacity, width;
+	const struct view *of; /* the view that it was opened from */
+	bool other;            /* another one than before */
 };
 
 static void add(struct help *h, const char *left, const char *right, bool heading)
@@ -75,22 +78,59 @@ static void commands_add(struct help *h)
 	}
 }
 
+/* What the view's own keys do, and Enter. */
+static void view_add(struct help *h, const struct key_row *rows, int count)
+{
+	const struct view *v = h->of;
+	struct str about = { 0 };
+	keys_spell(&about, v->help);
+	add(h, arena_printf(&h->arena, "In this view, %s", v->name), "", true);
+	add_wrapped(h, "shows", arena_printf(&h->arena, "%s", about.p));
+	str_free(&about);
+	if (v->request)
+		add_wrapped(h, keys_named("open")->keys, v->opens ? v->opens : keys_named("open")->hint);
+	for (int i = 0; i < count; i++) {
+		size_t n = strlen(rows[i].text), end = strlen(v->name) + strlen(" ()");
+		if (rows[i].view == v)
+			add_wrapped(h, rows[i].keys, arena_strndup(&h->arena, rows[i].text, n - end));
+	}
+}
+
+/* A what-if by its name in the header, which -w may call otherwise. */
+static void what_if_add(struct help *h, const struct key_row *row)
+{
+	int count;
+	const struct what_if *w = &what_if_table(&count)[row->argument];
+	bool same = strcmp(w->label, w->name) == 0;
+	add_wrapped(h, arena_printf(&h->arena, "%s %s", row->keys, w->label), same ? w->text :
+		arena_printf(&h->arena, "%s: %s", w->name, w->text));
+}
+
+static void group_add(struct help *h, const struct key_row *rows, int count, enum key_group g)
+{
+	if (!keys_group_has(g))
+		return;
+	add(h, "", "", false);
+	add(h, keys_group_name(g), "", true);
+	for (int i = 0; i < count; i++) {
+		if (rows[i].group != g || rows[i].view == h->of)
+			continue;
+		if (rows[i].request == REQUEST_WHAT_IF)
+			what_if_add(h, &rows[i]);
+		else
+			add_wrapped(h, rows[i].keys, rows[i].text);
+	}
+}
+
 static void help_make(struct help *h)
 {
 	int count;
 	const struct key_row *rows = keys_table(&count);
 	arena_free(&h->arena);
 	h->count = 0;
-	for (int g = 0; g < KEYS_GROUP_COUNT; g++) {
-		if (!keys_group_has((enum key_group)g))
-			continue;
-		if (g)
-			add(h, "", "", false);
-		add(h, keys_group_name(g), "", true);
-		for (int i = 0; i < count; i++)
-			if (rows[i].group == (enum key_group)g)
-				add_wrapped(h, rows[i].keys, rows[i].text);
-	}
+	view_add(h, rows, count);
+	for (int g = 0; g < KEYS_GROUP_COUNT; g++)
+		group_add(h, rows, count, (enum key_group)g);
 	commands_add(h);
 	add(h, "", "", false);
 	add(h, "Signs", "", true);
@@ -129,12 +169,24 @@ static void help_close(struct app *app, void *state)
 static int help_rows(struct app *app, void *state, int width)
 {
 	struct help *h = state;
-	(void)app;
-	if (h->width != width) {
+	const struct view *of = app_view_before(app);
+	if (h->width != width || h->of != of) {
+		h->other |= h->of != of;
 		h->width = width;
+		h->of = of;
 		help_make(h);
 	}
 	return h->count;
+}
+
+/* From another view it begins at its first row; from the same one it goes on where it was left. */
+static int help_entry(struct app *app, void *state)
+{
+	struct help *h = state;
+	bool other = h->other;
+	(void)app;
+	h->other = false;
+	return other ? 0 : -1;
 }
 
 static void help_draw_row(struct app *app, void *state, int row, int above, struct area line)
@@ -158,13 +210,14 @@ static const char *help_row_text(struct app *app, void *state, int row)
 
 const struct view view_help = {
 	.name = "help",
-	.help = "this page",
+	.help = "this page: first what the keys do in the view that it is opened from",
 	.keys = "? h F1 8",
 	.group = KEYS_VIEWS,
 	.hint = "help",
 	.state_size = sizeof(struct help),
 	.close = help_close,
 	.rows = help_rows,
+	.row_at_entry = help_entry,
 	.draw_row = help_draw_row,
 	.row_text = help_row_text,
 	.text = true,

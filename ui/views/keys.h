@@ -64,6 +64,8 @@ enum request {
 	REQUEST_DTYPE,
 	REQUEST_DIMS,
 	REQUEST_UNDO,            /* the last changes of what-ifs */
+	REQUEST_REDO,
+	REQUEST_RESET,           /* the what-ifs as the options and the configuration have them */
 	REQUEST_TYPE,
 	REQUEST_COMMAND,
 	REQUEST_COPY_NAME,
@@ -74,7 +76,8 @@ enum request {
 	REQUEST_OWN              /* of one view: `argument` is its own number of it */
 };
 
-enum key_group { KEYS_MOVE, KEYS_FIND, KEYS_VIEWS, KEYS_CHARTS, KEYS_MEASURE, KEYS_WHAT_IF, KEYS_COMMAND,
+/* In the order of the help screen. */
+enum key_group { KEYS_WHAT_IF, KEYS_VIEWS, KEYS_MEASURE, KEYS_FIND, KEYS_CHARTS, KEYS_MOVE, KEYS_COMMAND,
 	KEYS_LEAVE, KEYS_GROUP_COUNT };
 
 #define KEYS_ELSE_OPEN 1 /* where nothing can be folded: opens, or goes back */

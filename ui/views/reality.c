@@ -415,7 +415,7 @@ static void draw_numbers(struct app *app, struct area line, double real, double 
 			number(app, guess, false, bound));
 		canvas_fit_right(line, x += COLUMN, 0, COLUMN, STYLE_NORMAL,
 			isnan(ratio) ? "-" : arena_printf(&app->scratch, "%s%s", guess ? "~" : "",
-				say_ratio(text, ratio)));
+				str_ratio(text, ratio)));
 	}
 	canvas_fit_right(line, x + COLUMN, 0, COLUMN, real > bound ? STYLE_WARN : style,
 		number(app, guess, true, real - bound));

@@ -119,6 +119,8 @@ bool app_fold(struct app *app, int layer);
 void app_follow(struct app *app, int layer);
 /* Shows another view with the given layer selected (-1: keeps the selected one). */
 void app_show(struct app *app, const struct view *view, int layer);
+/* The view to which Esc returns from the present one. */
+const struct view *app_view_before(const struct app *app);
 /* Shows the layers for which a filter's text holds, the costliest first. */
 void app_show_only(struct app *app, const char *filter);
 /* Switches to another device; the result is shown in the footer. */

@@ -99,9 +99,9 @@ static const char *work_text(struct app *app)
 	if (unknown && !(p->flops > 0))
 		return arena_printf(&app->scratch, " work       unknown for %d layer%s", unknown,
 			unknown == 1 ? "" : "s");
-	return arena_printf(&app->scratch, " work       %s%s%s FLOPs, %s moved%s",
+	return arena_printf(&app->scratch, " work       %s%s%s, %s moved%s",
 		unknown && !p->upto ? "at least " : "", p->upto || (p->at_least && !unknown) ? "~" : "",
-		str_count(x, p->flops), str_bytes(y, p->bytes),
+		str_flops(x, p->flops), str_bytes(y, p->bytes),
 		unknown ? arena_printf(
 				  &app->scratch, "; unknown for %d layer%s", unknown, unknown == 1 ? "" : "s")
 			: "");
