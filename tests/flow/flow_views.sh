@@ -37,8 +37,8 @@ see "longest path" "the parallel schedule"
 keys p 7
 see "[7] Advice"
 see "fuse Conv" "what to do first"
-keys Enter
-see "f FUSION" "Enter switches it on"
+keys Space
+see "f FUSION" "Space switches it on"
 see "no advice: nothing that is measured saves" "and nothing is left to do"
 keys Q
 left 0
