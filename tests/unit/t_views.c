@@ -184,8 +184,8 @@ static void test_pairs(void)
 	ok(sees("o fold-open  c fold-close"), "z says what may follow");
 	type("q");
 	ok(!app.frame->quit && sees("zq does nothing: zt"), "and what could have been meant");
-	type("W");
-	ok(sees("W does nothing here: ? shows the keys"), "an unknown key");
+	type("J");
+	ok(sees("J does nothing here: ? shows the keys"), "an unknown key");
 	type("T");
 	ok(sees("; t: next configured data type"), "that differs by case");
 	type("&5j");
