@@ -8,7 +8,7 @@ test_scripts = \
 	tests/cli/executions.sh tests/cli/completion.sh tests/cli/exports.py tests/cli/fold.py \
 	tests/cli/help.sh tests/cli/libraries.sh tests/cli/merge.sh tests/cli/models.sh tests/cli/planted.py \
 	tests/cli/paths.sh tests/cli/piped.py tests/cli/private.sh tests/cli/outliers.py \
-	tests/cli/refused.py tests/cli/operators.py \
+	tests/cli/refused.py tests/cli/operators.py tests/cli/cases.py \
 	tests/cli/repro.sh tests/cli/scenarios.sh tests/cli/sweep.sh tests/cli/quick.sh tests/cli/svg.py \
 	tests/cli/trust.sh tests/cli/own_types.py tests/cli/workflows.sh tests/cli/try.sh tests/cli/turn.sh \
 	tests/cli/side_by_side.sh \
@@ -33,7 +33,8 @@ test_scripts = \
 	tests/lint/headers.py tests/lint/operators_page.sh tests/lint/readme.sh tests/lint/room_tests.py \
 	tests/lint/suite.sh tests/lint/words.py \
 	tests/onnx/onnx_attention.py tests/onnx/onnx_functions.py tests/onnx/onnx_inference.py \
-	tests/onnx/onnx_nodes.py tests/onnx/onnx_pad.py tests/onnx/onnx_symbols.py tests/onnx/onnx_values.py \
+	tests/onnx/onnx_nodes.py tests/onnx/onnx_pad.py tests/onnx/onnx_symbols.py \
+	tests/onnx/onnx_values.py tests/onnx/onnx_variants.py \
 	tests/ort/agents_run.sh tests/ort/brought.py tests/ort/compare_ort.py tests/ort/control_flow.py \
 	tests/ort/fused_groups.py tests/ort/ort_contrib.py tests/ort/ort_graphs.py tests/ort/ort_ops.py \
 	tests/ort/measured.py tests/ort/ort_types.py tests/ort/profiles.py tests/ort/quantized.py \

@@ -260,7 +260,7 @@ static int reshape_check(struct builder *b, int i, bool failed, struct error *er
 	int64_t batch = b->top->p->batch, first = 0;
 	if (batch > 0 && n->input_count > 0 && n->inputs[0] >= 0)
 		first = reshape_first(b, n, &target);
-	if (!first || first == batch)
+	if (!first || first == batch || batch == own->was) /* of the file: the batch is not to blame */
 		return 0;
 	const struct plan_value *x = &b->p->values[n->inputs[0]];
 	bool carries = !x->constant && x->shape.rank > 0 && x->shape.dims[0].kind == DIM_KNOWN &&
@@ -340,8 +340,20 @@ static void guess_number(struct guess *guess, int64_t number)
 		guess->numbers[guess->number_count++] = number;
 }
 
-/* Collects the numbers of a layer that refused: the target of a Reshape, contents and dimensions of its
- * inputs. */
+/* Numbers that a layer has, and their sum: parts of a Split. */
+static void guess_list(struct guess *guess, size_t count, const int64_t *numbers)
+{
+	int64_t sum = 0;
+	for (size_t i = 0; i < count && i < GUESS_NUMBERS; i++)
+		if (numbers[i] > 0 && numbers[i] <= INT32_MAX)
+			sum += numbers[i];
+	guess_number(guess, count > 1 && count <= GUESS_NUMBERS ? sum : 0);
+	for (size_t i = 0; i < count && i < GUESS_NUMBERS; i++)
+		guess_number(guess, numbers[i]);
+}
+
+/* Collects the numbers of a layer that refused: the target of a Reshape, attributes, contents and dimensions
+ * of its inputs. */
 static void guess_numbers(struct builder *b, int i, const struct op_call *c)
 {
 	struct guess *guess = b->top->guess;
@@ -349,9 +361,15 @@ static void guess_numbers(struct builder *b, int i, const struct op_call *c)
 	guess_number(guess, reshape_first(b, &b->g->nodes[i], &target));
 	for (int j = 0; j < c->input_count; j++) {
 		const struct elements *e = c->inputs[j].elements;
-		for (int k = 0; e && e->i && k < e->count && k < GUESS_NUMBERS; k++)
-			guess_number(guess, e->i[k].kind == DIM_KNOWN ? e->i[k].value : 0);
+		int64_t numbers[GUESS_NUMBERS];
+		int count = e && e->i ? e->count < GUESS_NUMBERS ? e->count : GUESS_NUMBERS : 0;
+		for (int k = 0; k < count; k++)
+			numbers[k] = e->i[k].kind == DIM_KNOWN ? e->i[k].value : 0;
+		guess_list(guess, (size_t)count, numbers);
 	}
+	for (int j = 0; j < c->node->attribute_count; j++)
+		if (c->node->attributes[j].kind == ATTRIBUTE_INTS)
+			guess_list(guess, c->node->attributes[j].count, c->node->attributes[j].ints);
 	for (int j = 0; j < c->input_count; j++)
 		for (int k = 0; k < c->inputs[j].shape.rank; k++)
 			if (c->inputs[j].shape.dims[k].kind == DIM_KNOWN)

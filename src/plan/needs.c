@@ -1,15 +1,17 @@
 /* The options that would make unknown parts of a model known: unbound dimensions, shapes and contents of
  * inputs. A backward search (deciding_values) from layers with unknown outputs finds the inputs whose
- * contents matter. If these layers depend on constants that could not be read from other files (unread_find),
- * no option helps: a warning says what does. */
+ * contents matter. If these layers depend on constants that were not read (unread_find), no option helps: a
+ * warning says what does. */
 #include "config.h"
 
+#include "model/tensor.h"
 #include "plan/plan_private.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #define FEW 16 /* elements of a tensor that may hold sizes */
+#define PROBED_MOST 32 /* inputs of a layer that is asked which of them decide */
 
 static bool shape_is_open(struct shape s)
 {
@@ -70,6 +72,14 @@ static bool layer_reads_contents(const struct plan_layer *l)
 
 /* ---- constants that could not be read */
 
+/* Why the contents of a constant were not read, and what to do; NULL: they were. */
+static const char *tensor_unread(const struct tensor *t)
+{
+	bool large = !t->data && tensor_bytes(t->dtype, t->elements) > TENSOR_PAYLOAD_KEPT;
+	return !t->unread && large ? "constants above 4096 bytes are not read for shapes"
+		": export with constant folding" : t->unread;
+}
+
 /* The unread constant that the contents of an input decide on; NULL: none. sizes: only few integers count. */
 static const struct tensor *layer_unread(
 	const struct plan *p, const struct plan_layer *l, const struct tensor *const *unread, bool sizes)
@@ -92,7 +102,7 @@ static const struct tensor **unread_find(
 		const struct plan_value *v = &p->values[i];
 		const struct tensor *t = graph_tensor(p->graph, &p->graph->values[i]);
 		bool decides = value_decides(v);
-		unread[i] = decides && t && t->unread ? t : NULL;
+		unread[i] = decides && t && tensor_unread(t) ? t : NULL;
 		if (decides && outer && v->outer >= 0)
 			unread[i] = outer[v->outer];
 	}
@@ -115,12 +125,12 @@ static void unread_warn(struct builder *b, const struct plan *p, const struct te
 		const struct plan_layer *l = &p->layers[i];
 		const struct tensor *t = layer_is_open(p, l)
 			? layer_unread(p, l, unread, layer_reads_open(p, l)) : NULL;
-		int64_t *at = t ? hash_at(said, text_of(t->unread)) : NULL;
+		int64_t *at = t ? hash_at(said, text_of(tensor_unread(t))) : NULL;
 		if (at && *at < 0) {
 			*at = 1;
 			plan_warn(b, "layer %s needs the %lld number%s of constant \"%s\": %s",
 				text_clean(a, l->name), (long long)t->elements, t->elements == 1 ? "" : "s",
-				text_clean(a, t->name), t->unread);
+				text_clean(a, t->name), tensor_unread(t));
 		}
 		for (int j = 0; j < l->body_count; j++)
 			unread_warn(b, &l->bodies[j], unread, said, a);
@@ -131,8 +141,7 @@ void needs_check_read(struct builder *b)
 {
 	struct arena a = { 0 };
 	struct hash said = { 0 };
-	if (b->m->external_count)
-		unread_warn(b, b->p, NULL, &said, &a);
+	unread_warn(b, b->p, NULL, &said, &a);
 	hash_free(&said);
 	arena_free(&a);
 }
@@ -144,6 +153,7 @@ struct search {
 	const struct tensor **unread;
 	bool *seen;
 	int *open, count;   /* stack of values to visit */
+	struct arena *arena;
 };
 
 /* True if the contents of an input may decide, and are not constant. */
@@ -153,19 +163,64 @@ static bool input_decides(const struct plan *p, int v, bool sizes)
 		(!sizes || value_is_sizes(&p->values[v]));
 }
 
-/* Beside integers that decide, floats are data. */
-static void search_push(struct search *s, const struct plan_layer *l, bool sizes)
+/* Contents as symbols of an input, which then stand in the shapes that it decides; NULL: they cannot be given
+ * so. */
+static const struct elements *symbols_of(struct arena *a, const struct plan_value *v, int value)
+{
+	if (dtype_is_float(v->dtype) || v->dtype == DTYPE_BOOL || !(shape_count(v->shape) <= FEW))
+		return NULL;
+	struct elements *e = ARENA_NEW(a, struct elements);
+	*e = (struct elements){ .count = (int)shape_count(v->shape) };
+	e->i = ARENA_ARRAY(a, struct dim, e->count);
+	for (int i = 0; i < e->count; i++)
+		e->i[i] = dim_symbol(a, text_of(arena_printf(a, "%d[%d]", value, i)));
+	return e;
+}
+
+/* True if an output of the layer is still unknown when the inputs that may decide it, except value `without`,
+ * have symbols as contents. */
+static bool layer_stays_open(const struct search *s, const struct plan_layer *l, bool sizes, int without)
+{
+	struct arena *a = s->arena;
+	struct arena_mark mark = arena_mark(a);
+	struct op_value *in = ARENA_ARRAY(a, struct op_value, l->input_count);
+	struct op_value *out = ARENA_ARRAY(a, struct op_value, l->output_count);
+	for (int i = 0; i < l->input_count; i++) {
+		int v = l->inputs[i];
+		in[i] = plan_op_value(s->p, v);
+		if (v != without && input_decides(s->p, v, sizes))
+			in[i].elements = symbols_of(a, &s->p->values[v], v);
+	}
+	for (int i = 0; i < l->output_count; i++)
+		out[i] = plan_op_value(s->p, l->outputs[i]);
+	struct op_call c = { .op = l->op, .node = l->node, .opset = l->node->opset, .inputs = in,
+		.outputs = out, .input_count = op_inputs_known(l->op, l->input_count),
+		.output_count = l->output_count, .arena = a };
+	struct error err;
+	bool open = op_infer(&c, &err);
+	for (int i = 0; i < l->output_count; i++)
+		open |= out[i].present && out[i].kind == VALUE_TENSOR && shape_is_open(out[i].shape);
+	arena_return(a, mark);
+	return open;
+}
+
+/* Beside integers that decide, floats are data. Where contents as symbols make an open layer known, only
+ * those that this takes decide. */
+static void search_push(struct search *s, const struct plan_layer *l, bool sizes, bool open)
 {
 	bool integers = false;
 	if (layer_unread(s->p, l, s->unread, sizes))
 		return;
+	bool tells = open && !l->body_count && l->input_count <= PROBED_MOST &&
+		!layer_stays_open(s, l, sizes, -1);
 	for (int i = 0; i < l->input_count; i++)
 		integers |= input_decides(s->p, l->inputs[i], sizes) &&
 			!dtype_is_float(s->p->values[l->inputs[i]].dtype);
 	for (int i = 0; i < l->input_count; i++) {
 		int v = l->inputs[i];
 		if (!input_decides(s->p, v, sizes) || s->seen[v] ||
-			(integers && dtype_is_float(s->p->values[v].dtype)))
+			(integers && dtype_is_float(s->p->values[v].dtype)) ||
+			(tells && !layer_stays_open(s, l, sizes, v)))
 			continue;
 		s->seen[v] = true;
 		s->open[s->count++] = v;
@@ -177,19 +232,19 @@ static void search_push(struct search *s, const struct plan_layer *l, bool sizes
  * contents. */
 static bool *deciding_values(const struct plan *p, struct arena *a)
 {
-	struct search s = { .p = p, .unread = unread_find(p, NULL, a),
+	struct search s = { .p = p, .unread = unread_find(p, NULL, a), .arena = a,
 		.seen = ARENA_ARRAY(a, bool, p->value_count), .open = ARENA_ARRAY(a, int, p->value_count) };
 	for (int i = 0; i < p->value_count; i++)
 		s.seen[i] = false;
 	for (int i = 0; i < p->layer_count; i++) {
 		if (layer_is_open(p, &p->layers[i]))
-			search_push(&s, &p->layers[i], layer_reads_open(p, &p->layers[i]));
+			search_push(&s, &p->layers[i], layer_reads_open(p, &p->layers[i]), true);
 	}
 	while (s.count) {
 		int from = p->values[s.open[--s.count]].producer;
 		const struct plan_layer *l = from >= 0 ? &p->layers[from] : NULL;
 		if (l && layer_reads_contents(l))
-			search_push(&s, l, false);
+			search_push(&s, l, false, false);
 	}
 	return s.seen;
 }

@@ -133,8 +133,8 @@ const struct elements *given_elements(struct builder *b, const struct value *v, 
  * plan is built. */
 void given_check_use(struct builder *b);
 
-/* needs.c: warns of constants that decide unknown shapes, branches or loop counts and could not be read from
- * their files. Called once the plan is built. */
+/* needs.c: warns of constants that decide unknown shapes, branches or loop counts and were not read. Called
+ * once the plan is built. */
 void needs_check_read(struct builder *b);
 
 /* infer.c: values, then node after node; bodies become plans on the way. */
