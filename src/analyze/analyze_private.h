@@ -491,7 +491,7 @@ void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, 
 /* Adds the cost of a join's copy. */
 void cost_copy(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
 	int distinct, const struct price *price);
-/* Applies a layer's assumption to its cost: of a layer with bodies. */
+/* Applies a layer's assumption to its cost: of a layer with bodies, or in one. */
 void cost_assume(struct layer_cost *c, const struct study *st, const struct scenario *s, int layer);
 /* Cost of a layer that is in no group: from its problem and its price, or the sum over its bodies, which are
  * listed in arena a. */
@@ -621,6 +621,8 @@ const struct price *solution_group_price(const struct study *st, const struct so
  * no assumptions, or if there is no price to divide. */
 struct price price_assumed(
 	const struct study *st, const struct scenario *s, int layer, const struct price *price);
+/* The same with an assumption; by may be NULL. */
+struct price price_assumed_by(const struct assumption *by, const struct price *price);
 /* The longest path through a choice's costs per node: each member of a join takes as long as all of it.
  * start, slack, critical: as in critical_path, each may be NULL. */
 double solution_path(const struct study *st, const struct solution *x, const int *chosen, const double *cost,

@@ -30,13 +30,15 @@ static void cost_assumed(struct layer_cost *c, const struct study *st, const str
 	c->roofline_ns = distinct >= 0 ? roofline_of_price(st, s, distinct, &none).ns : 0;
 }
 
-void cost_assume(struct layer_cost *c, const struct study *st, const struct scenario *s, int layer)
+static void cost_assume_by(struct layer_cost *c, const struct assumption *by)
 {
 	struct price own = { .ns = c->ns, .lo = c->lo, .hi = c->hi, .assumed = true,
 		.enqueue_ns = NAN };
-	struct price price = price_assumed(st, s, layer, &own);
-	if (!s->assume || !st->on.assumed || st->on.assumed[layer].kind == ASSUME_NOTHING || isnan(price.ns))
+	struct price price = price_assumed_by(by, &own);
+	if (by->kind == ASSUME_NOTHING || isnan(price.ns))
 		return;
+	c->result = NULL;
+	c->noisy = c->capped = c->disputed = false;
 	c->floor_ns = c->ns = price.ns;
 	c->lo = price.lo;
 	c->hi = price.hi;
@@ -44,6 +46,12 @@ void cost_assume(struct layer_cost *c, const struct study *st, const struct scen
 	c->preferred_ns = NAN;
 	c->at_least = c->mistrusted = c->nearest = false;
 	c->why = NULL;
+}
+
+void cost_assume(struct layer_cost *c, const struct study *st, const struct scenario *s, int layer)
+{
+	if (s->assume && st->on.assumed)
+		cost_assume_by(c, &st->on.assumed[layer]);
 }
 
 void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
@@ -162,10 +170,14 @@ static void cost_inside(struct arena *a, struct layer_cost *c, const struct stud
 		const struct plan *body = &l->bodies[i];
 		c->bodies[i] = ARENA_ARRAY(a, struct layer_cost, body->layer_count);
 		for (int k = 0; k < body->layer_count; k++) {
-			cost_none(&c->bodies[i][k]);
+			struct layer_cost *inner = &c->bodies[i][k];
+			const struct assumption *time = op_own_time(body->layers[k].op);
+			cost_none(inner);
 			int problem = body->layers[k].problem;
-			cost_alone(a, &c->bodies[i][k], st, s, x, &body->layers[k], problem,
+			cost_alone(a, inner, st, s, x, &body->layers[k], problem,
 				problem >= 0 ? solution_at(x, problem) : NULL);
+			if (s->assume && time)
+				cost_assume_by(inner, time);
 		}
 		struct layer_cost sum = body_sum(body, c->bodies[i]);
 		if (i < 2)

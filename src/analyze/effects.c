@@ -72,10 +72,7 @@ bool layout_available(const struct study *st)
 
 bool assume_available(const struct study *st)
 {
-	for (int i = 0; st->on.assumed && i < st->plan->layer_count; i++)
-		if (st->on.assumed[i].kind != ASSUME_NOTHING)
-			return true;
-	return false;
+	return assume_layers(st, NULL, NULL) > 0;
 }
 
 bool workspace_available(const struct study *st)
@@ -162,6 +159,17 @@ int fold_layers(const struct study *st, const struct scenario *s, const struct s
 	return count;
 }
 
+/* Layers of bodies whose operators are described with a time. */
+static int timed_inside(const struct plan_layer *l)
+{
+	int count = 0;
+	for (int i = 0; i < l->body_count; i++)
+		for (int k = 0; k < l->bodies[i].layer_count; k++)
+			count += (op_own_time(l->bodies[i].layers[k].op) != NULL) +
+				timed_inside(&l->bodies[i].layers[k]);
+	return count;
+}
+
 int assume_layers(const struct study *st, const struct scenario *s, const struct solution *x)
 {
 	int count = 0;
@@ -169,6 +177,8 @@ int assume_layers(const struct study *st, const struct scenario *s, const struct
 	(void)x;
 	for (int i = 0; st->on.assumed && i < st->plan->layer_count; i++)
 		count += st->on.assumed[i].kind != ASSUME_NOTHING;
+	for (int k = 0; k < st->control_count; k++)
+		count += timed_inside(&st->plan->layers[st->controls[k]]);
 	return count;
 }
 

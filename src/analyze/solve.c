@@ -53,7 +53,11 @@ static const struct price_list *price_of(const struct study *st, const struct sc
 struct price price_assumed(
 	const struct study *st, const struct scenario *s, int layer, const struct price *price)
 {
-	const struct assumption *by = s->assume && st->on.assumed ? &st->on.assumed[layer] : NULL;
+	return price_assumed_by(s->assume && st->on.assumed ? &st->on.assumed[layer] : NULL, price);
+}
+
+struct price price_assumed_by(const struct assumption *by, const struct price *price)
+{
 	struct price p = *price;
 	if (!by || by->kind == ASSUME_NOTHING || (by->kind == ASSUME_FACTOR && isnan(p.ns)))
 		return p;

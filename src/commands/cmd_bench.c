@@ -455,6 +455,17 @@ static int bench_agents(struct session *s, struct options *o, struct tally *t, s
 	return status;
 }
 
+/* Layers of which nothing is measured because the user gave their time. */
+static void timed_note(const struct session *s)
+{
+	struct str line = { 0 };
+	session_operators_describe(s, true, &line);
+	if (line.n)
+		fprintf(stderr, "benanza: %s: not measured, their operators have a time only: %s\n",
+			session_model_name(s), line.p);
+	str_free(&line);
+}
+
 static int bench_model(struct session **session, struct options *o, int index, struct tally *t, bool *gone,
 	struct error *err)
 {
@@ -478,6 +489,8 @@ static int bench_model(struct session **session, struct options *o, int index, s
 		report_libraries_text(session_device(s), "benanza", stderr);
 	if (status == EXIT_DONE && !o->quiet)
 		report_dims_note(s);
+	if (status == EXIT_DONE && !o->quiet)
+		timed_note(s);
 	if (status == EXIT_DONE)
 		status = bench_run(s, o, &w, t, err);
 	if (status == EXIT_DONE && !interrupted)

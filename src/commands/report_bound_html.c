@@ -156,7 +156,7 @@ static void about(const struct session *s, const struct trust *t, FILE *out)
 	session_dims_describe(s, &line);
 	fact(out, "dimensions", "%s", line.n ? line.p : "none are symbolic");
 	str_clear(&line);
-	session_operators_describe(s, &line);
+	session_operators_describe(s, false, &line);
 	if (line.n)
 		fact(out, "operators described", "%s", line.p);
 	str_clear(&line);

@@ -273,7 +273,7 @@ void report_given_text(const struct session *s, FILE *out)
 	if (line.n)
 		fprintf(out, "dimensions: %s\n", line.p);
 	str_clear(&line);
-	session_operators_describe(s, &line);
+	session_operators_describe(s, false, &line);
 	if (line.n)
 		fprintf(out, "operators: %s\n", line.p);
 	str_free(&line);

@@ -125,9 +125,11 @@ struct model {
  * from regular files below the model's folder. NULL with a one-line error that names the file and the fix.
  * Free with model_free. */
 struct model *model_load(const char *path, struct error *err);
-/* The same, but calls of functions with the name of a known operator stay nodes; NULL: none is known. */
-typedef bool model_operators(struct text domain, struct text name, int64_t opset);
-struct model *model_load_over(const char *path, model_operators *known, struct error *err);
+/* The same, but calls of functions with the name of a known operator stay nodes. known returns the place
+ * where the user describes it, "" if it is built in, NULL if it is neither; `with` is passed on. NULL: none
+ * is known. */
+typedef const char *model_operators(const void *with, struct text domain, struct text name, int64_t opset);
+struct model *model_load_over(const char *path, model_operators *known, const void *with, struct error *err);
 /* The path of externals[i], from the model's own folder; in the arena. */
 const char *model_external_path(const struct model *m, int i, struct arena *a);
 void model_free(struct model *m);

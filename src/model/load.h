@@ -64,6 +64,7 @@ struct external {
 struct loader {
 	struct model *m;
 	model_operators *known;   /* operators that go before functions of their name, or NULL */
+	const void *known_with;
 	struct arena *arena;  /* the model's */
 	struct arena scratch; /* freed when loading ends */
 	struct arena tensor;  /* holds the initializer being loaded */

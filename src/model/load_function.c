@@ -122,13 +122,14 @@ static const struct function *function_called(
 {
 	struct function *fn = function_of(l, p);
 	struct text domain = load_domain(p->domain);
-	if (!fn || !l->known || p->overload.len ||
-		!l->known(domain, load_view(p->op_type), load_opset_peek(l, f, domain)))
+	const char *place = !fn || !l->known || p->overload.len ? NULL :
+		l->known(l->known_with, domain, load_view(p->op_type), load_opset_peek(l, f, domain));
+	if (!place)
 		return fn;
 	if (!fn->kept)
-		load_warn(l, "function %s.%s is not expanded: runtimes run their operator of this name"
-			"; --functions expand lists its nodes", domain.n ? load_shown(l, domain) : "ai.onnx",
-			function_shown(l, fn));
+		load_warn(l, "function %s.%s is not expanded: %s%s; --functions expand lists its nodes",
+			domain.n ? load_shown(l, domain) : "ai.onnx", function_shown(l, fn), *place ?
+			"it is described in " : "runtimes run their operator of this name", place);
 	fn->kept = true;
 	return NULL;
 }
@@ -184,12 +185,12 @@ static int call_check(struct loader *l, const struct scope *s, const Onnx__NodeP
 		return error_set(l->err, "calls and subgraphs are nested more than %d deep", LOAD_DEPTH_MOST);
 	for (size_t i = fn->p->n_input; i < p->n_input; i++)
 		if (p->input[i].len)
-			return error_set(l->err, "function \"%s\" has %zu inputs, but a call passes more",
-				function_shown(l, fn), fn->p->n_input);
+			return error_set(l->err, "function \"%s\" has %zu input%s, but a call passes more",
+				function_shown(l, fn), fn->p->n_input, fn->p->n_input == 1 ? "" : "s");
 	for (size_t i = fn->p->n_output; i < p->n_output; i++)
 		if (p->output[i].len)
-			return error_set(l->err, "function \"%s\" has %zu outputs, but a call uses more",
-				function_shown(l, fn), fn->p->n_output);
+			return error_set(l->err, "function \"%s\" has %zu output%s, but a call uses more",
+				function_shown(l, fn), fn->p->n_output, fn->p->n_output == 1 ? "" : "s");
 	if (p->n_attribute > CALL_ATTRIBUTES_MOST)
 		return error_set(l->err, "a call passes %zu attributes to function \"%s\", more than %d",
 			p->n_attribute, function_shown(l, fn), CALL_ATTRIBUTES_MOST);

@@ -62,16 +62,16 @@ static void load_free(struct loader *l)
 
 struct model *model_load(const char *path, struct error *err)
 {
-	return model_load_over(path, NULL, err);
+	return model_load_over(path, NULL, NULL, err);
 }
 
-struct model *model_load_over(const char *path, model_operators *known, struct error *err)
+struct model *model_load_over(const char *path, model_operators *known, const void *with, struct error *err)
 {
 	struct skim s;
 	if (skim_open(&s, path, err) != 0)
 		return NULL;
 	struct model *m = base_calloc(1, sizeof(*m));
-	struct loader l = { .m = m, .known = known, .arena = &m->arena, .err = err };
+	struct loader l = { .m = m, .known = known, .known_with = with, .arena = &m->arena, .err = err };
 	m->path = arena_strndup(&m->arena, path, strlen(path));
 	int rc = load_model(&l, &s);
 	load_free(&l);

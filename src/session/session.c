@@ -130,8 +130,6 @@ static int sidecars_gather(struct session *s, struct error *err)
 {
 	struct dim_binding *sidecar = NULL;
 	int count = 0;
-	if (session_operators_gather(s, err))
-		return -1;
 	if (strcmp(s->options.model_path, "-") != 0 &&
 		config_sidecar(s->options.model_path, &s->dim_arena, &sidecar, &count, err))
 		return -1;
@@ -199,11 +197,26 @@ static int db_open(struct session *s, struct error *err)
 	return 0;
 }
 
-/* The model of a file; by the configuration, operators go before functions of their name. */
-static struct model *model_open(const struct session *s, const char *path, struct error *err)
+/* A model_operators: those of the user and those that are built in. */
+static const char *known_operator(const void *with, struct text domain, struct text name, int64_t opset)
+{
+	const struct session *s = with;
+	const struct op *own = op_own_find(&s->operators, domain, name);
+	return own ? op_own_place(own) : op_exists(domain, name, opset) ? "" : NULL;
+}
+
+/* Reads the operators beside the model, then the model; by the configuration, operators go before functions
+ * of their name. s->model changes only if all went well. */
+static int model_open(struct session *s, struct error *err)
 {
 	bool expand = strcmp(s->given->functions, "expand") == 0;
-	return model_load_over(path, expand ? NULL : op_exists, err);
+	if (session_operators_gather(s, err))
+		return -1;
+	struct model *m = model_load_over(s->options.model_path, expand ? NULL : known_operator, s, err);
+	if (!m)
+		return -1;
+	s->model = m;
+	return 0;
 }
 
 /* True if the device is described and no runner has its name, which would be asked first. */
@@ -230,8 +243,7 @@ struct session *session_open(struct config *config, const struct session_options
 	s->device.llc_bytes = NAN;
 	s->peaks = peaks_unknown();
 	session_file_note(s, o->model_path);
-	s->model = model_open(s, o->model_path, err);
-	int bad = s->model ? 0 : -1;
+	int bad = model_open(s, err);
 	if (!bad)
 		bad = db_open(s, err);
 	if (!bad)
@@ -289,18 +301,12 @@ int session_turn_to(struct session *s, const char *model_path, struct error *err
 {
 	struct session before = *s;
 	session_file_note(s, model_path);
-	s->model = model_open(s, model_path, err);
-	if (!s->model) {
-		s->model = before.model;
-		s->model_bytes = before.model_bytes;
-		s->model_date_ns = before.model_date_ns;
-		return -1;
-	}
 	s->options.model_path = model_path;
 	s->dims = NULL;
 	s->dim_count = 0;
-	if (sidecars_gather(s, err)) {
-		model_free(s->model);
+	if (model_open(s, err) || sidecars_gather(s, err)) {
+		if (s->model != before.model)
+			model_free(s->model);
 		s->model = before.model;
 		s->model_bytes = before.model_bytes;
 		s->model_date_ns = before.model_date_ns;
@@ -413,9 +419,9 @@ int session_replace(struct session *s, const char *model_path, int64_t batch, en
 	memset(s->trimmed_types, 0, sizeof(s->trimmed_types));
 	s->plan_count = s->plan_capacity = s->assumed_count = s->assumed_capacity = s->dim_count = 0;
 	session_file_note(s, model_path);
-	s->model = model_open(s, model_path, err);
-	struct session_plan *made =
-		s->model && !sidecars_gather(s, err) ? plan_make(s, batch, dtype, err) : NULL;
+	s->model = NULL;
+	struct session_plan *made = model_open(s, err) || sidecars_gather(s, err) ? NULL :
+		plan_make(s, batch, dtype, err);
 	if (!made) {
 		if (s->model)
 			model_free(s->model);

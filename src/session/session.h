@@ -198,8 +198,9 @@ const char *session_binding_origin(const struct session *s, int index); /* of th
 const char *session_dim_origin(const struct session *s, struct text name);
 /* "batch 1 (default), sequence 64 (remembered)": the bindings of the current plan; "" without any. */
 void session_dims_describe(const struct session *s, struct str *out);
-/* The operators of the current plan that the user describes, with file, line and layers; "" without any. */
-void session_operators_describe(const struct session *s, struct str *out);
+/* The operators of the current plan that the user describes, with file, line and layers; "" without any.
+ * only_timed: those of layers that have a time and nothing to measure. */
+void session_operators_describe(const struct session *s, bool only_timed, struct str *out);
 /* The same without the batch and those of the list. */
 void session_dims_besides(
 	const struct session *s, const struct dim_binding *but, int but_count, struct str *out);

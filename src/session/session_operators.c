@@ -17,13 +17,24 @@ int session_operators_gather(struct session *s, struct error *err)
 	return -1;
 }
 
+/* True if a node, also of a subgraph, has an operator that is described with a time. */
+static bool graph_has_times(const struct session *s, const struct graph *g)
+{
+	for (int i = 0; g && i < g->node_count; i++) {
+		const struct node *n = &g->nodes[i];
+		if (op_own_time(op_own_find(&s->operators, n->domain, n->op)))
+			return true;
+		for (int k = 0; k < n->attribute_count; k++)
+			if (n->attributes[k].kind == ATTRIBUTE_GRAPH &&
+				graph_has_times(s, n->attributes[k].graph))
+				return true;
+	}
+	return false;
+}
+
 bool session_assumes(const struct session *s)
 {
-	const struct graph *g = s->model ? s->model->graph : NULL;
-	for (int i = 0; g && i < g->node_count; i++)
-		if (op_own_time(op_own_find(&s->operators, g->nodes[i].domain, g->nodes[i].op)))
-			return true;
-	return s->options.assume_count > 0;
+	return s->options.assume_count > 0 || (s->model && graph_has_times(s, s->model->graph));
 }
 
 /* The operators of a plan that the user describes, in order of appearance; uses: their layers, in bodies
@@ -33,14 +44,15 @@ struct operator_uses {
 	const struct op *at[OP_OWN_MAX];
 };
 
-static void uses_find(struct operator_uses *d, const struct plan *p)
+static void uses_find(struct operator_uses *d, const struct plan *p, bool only_timed)
 {
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
 		int at = 0;
 		for (int j = 0; j < l->body_count; j++)
-			uses_find(d, &l->bodies[j]);
-		if (!op_own_place(l->op))
+			uses_find(d, &l->bodies[j], only_timed);
+		if (!op_own_place(l->op) || (only_timed &&
+				(!op_own_time(l->op) || l->problem >= 0 || l->class == CLASS_FREE)))
 			continue;
 		while (at < d->count && d->at[at] != l->op)
 			at++;
@@ -52,11 +64,11 @@ static void uses_find(struct operator_uses *d, const struct plan *p)
 	}
 }
 
-void session_operators_describe(const struct session *s, struct str *out)
+void session_operators_describe(const struct session *s, bool only_timed, struct str *out)
 {
 	struct operator_uses d = { 0 };
 	if (s->current)
-		uses_find(&d, s->current->plan);
+		uses_find(&d, s->current->plan, only_timed);
 	for (int i = 0; i < d.count && i < NAMED; i++) {
 		str_puts(out, i ? ", " : "");
 		str_add_clean(out, text_of(d.at[i]->name));

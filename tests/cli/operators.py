@@ -268,6 +268,61 @@ def _():
         yield out
 
 
+@tap.test("times in a loop, in a branch and in a function; off with assume=off")
+def _():
+    entry = "operators:\n  - {name: Sort, domain: com.acme, outputs: x0, time: 40us}\n"
+    body = helper.make_graph([node("Sort", ["s"], ["b"]), node("Relu", ["b"], ["r"], domain="")], "body",
+                             [info("i", [], TensorProto.INT64), info("c", [], TensorProto.BOOL),
+                              info("s", [8])],
+                             [info("c", [], TensorProto.BOOL), info("r", [8])])
+    arms = [helper.make_graph([node("Sort", ["y"], [f"a{i}"])], f"arm{i}", [], [info(f"a{i}", None)])
+            for i in range(2)]
+    path = model("looped", [helper.make_node("Loop", ["n", "", "x"], ["y"], name="y", body=body),
+                            helper.make_node("If", ["k"], ["z"], name="z", then_branch=arms[0],
+                                             else_branch=arms[1])],
+                 [info("x", [8]), info("k", [], TensorProto.BOOL)], [info("z", None)],
+                 [helper.make_tensor("n", TensorProto.INT64, [], [3])])
+    beside = work / "looped.ops.yaml"
+    beside.write_text(entry)
+    status, _, errors = run("bench", path)
+    note = f"looped.onnx: not measured, their operators have a time only: Sort ({beside}:2, 3 layers)"
+    if status or note not in errors:
+        yield f"bench: {status}: {errors}"
+    relu = 1000 * len("eltwise:f32,f32:relu:8")
+    costs = {one["name"]: one["cost_ns"] for one in read("bound", path)["layers"]}
+    yield from differs("costs", costs, {"y": 3 * (40000 + relu), "z": 40000})
+    off = read("bound", path, "-w", "assume=off")
+    yield from differs("without times", [off["complete"], off["coverage"]["missing"]], [False, 2])
+    inside = onnx.load(path)
+    call = helper.make_node("Outer", ["x"], ["z"], name="z", domain="com.acme")
+    inside.graph.CopyFrom(helper.make_graph([call], "called", [info("x", [8])], [info("z", None)]))
+    inside.functions.append(helper.make_function("com.acme", "Outer", ["a"], ["b"],
+                                                 [node("Sort", ["a"], ["b"])], inside.opset_import))
+    onnx.save(inside, work / "called.onnx")
+    (work / "called.ops.yaml").write_text(entry)
+    costs = [one["cost_ns"] for one in read("bound", work / "called.onnx")["layers"]]
+    yield from differs("in a function", costs, [40000])
+
+
+@tap.test("before a function of the model of the same name, which is said")
+def _():
+    path = model("local", [node("GateUp", ["x", "w"], ["y"])], [info("x", [1, 8, 256])], [info("y", None)],
+                 [weight("w", 256, 1024)])
+    own = onnx.load(path)
+    own.functions.append(helper.make_function("com.acme", "GateUp", ["a", "b"], ["c"],
+                                              [node("Relu", ["a"], ["c"], domain="")], own.opset_import))
+    onnx.save(own, path)
+    beside = work / "local.ops.yaml"
+    yield from differs("the function", list(layers(path)), ["y/c"])
+    beside.write_text(GATE)
+    found = read("layers", path)
+    yield from differs("the operator", [one["op"] for one in found["layers"]], ["GateUp"])
+    yield from differs("warnings", found["warnings"], [
+        f"function com.acme.GateUp is not expanded: it is described in {beside}:2; --functions expand lists "
+        "its nodes"])
+    yield from differs("expanded", list(layers(path, "--functions", "expand")), ["y/c"])
+
+
 # ---- wrong files: what follows "operators:", then the line and the error. {} stands for a good entry
 
 ENTRY = "  - name: GateUp\n    domain: com.acme\n    inputs: [x, w]\n"

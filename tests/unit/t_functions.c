@@ -443,7 +443,7 @@ static void test_wrong(void)
 	put_gelu(&functions);
 	put_value(&g, 11, "x", FLOAT, "1");
 	MAIN(&g, "c", "local:Gelu", "x,x,", "y,z", NULL);
-	refused(&g, &functions, "has 1 outputs, but a call uses more", "too many outputs");
+	refused(&g, &functions, "has 1 output, but a call uses more", "too many outputs");
 	BODY(&f, "n", "Op", "x", "x", NULL);
 	put_function(&functions, &f, "local", "F", "x", "y");
 	put_value(&g, 11, "x", FLOAT, "1");
