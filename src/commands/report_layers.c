@@ -134,8 +134,8 @@ static json_t *shape_json(struct shape s)
 static json_t *items_json(const struct plan_value *v)
 {
 	json_t *list = json_array();
-	for (int i = 0; i < (int)v->length.value; i++)
-		json_array_append_new(list, shape_json(v->items[i].shape));
+	for (int i = 0; i < (int)v->held->length.value; i++)
+		json_array_append_new(list, shape_json(v->held->items[i].shape));
 	return list;
 }
 
@@ -150,9 +150,9 @@ static json_t *values_json(const struct plan *p, const int *values, int count)
 			dtype_name(v->dtype), "shape", shape_json(v->shape));
 		if (v->kind != VALUE_TENSOR) {
 			json_object_set_new(one, "kind", json_string(plan_kind_name(v->kind)));
-			json_object_set_new(one, "length", dim_json(v->length));
+			json_object_set_new(one, "length", dim_json(v->held->length));
 		}
-		if (v->kind == VALUE_SEQUENCE && v->items)
+		if (v->kind == VALUE_SEQUENCE && v->held->items)
 			json_object_set_new(one, "items", items_json(v));
 		if (v->constant)
 			json_object_set_new(one, "constant", json_true());

@@ -295,7 +295,7 @@ static double live_peak(
 			value_is_inner(p, v))
 			continue;
 		int begin = v->producer < 0 ? 0 : runs_at(at, value_begins(p, v));
-		double bytes = live_value(v->kind, v->dtype, v->shape, v->length, v->items);
+		double bytes = live_value(v->kind, v->dtype, v->shape, v->held->length, v->held->items);
 		if (at && v->producer >= 0 && v->consumer_count && !v->is_output && last[i] == begin)
 			continue; /* inside a kernel */
 		change[begin] += bytes;

@@ -68,7 +68,7 @@ static void value_init(struct builder *b, const struct value *from, struct plan_
 		.is_input = from->is_input,
 		.is_output = from->is_output,
 		.shape = SHAPE_UNKNOWN,
-		.length = dim_unknown(),
+		.held = plan_held(&b->p->arena, dim_unknown(), NULL),
 	};
 	if (from->initializer) {
 		value_of_initializer(b, v, from->initializer);
@@ -79,8 +79,7 @@ static void value_init(struct builder *b, const struct value *from, struct plan_
 		v->constant = outer->constant;
 		v->given = outer->given;
 		v->kind = outer->kind;
-		v->length = outer->length;
-		v->items = outer->items;
+		v->held = outer->held;
 		v->elements = outer->elements;
 	} else if (from->producer < 0) {
 		v->dtype = from->dtype;
@@ -214,8 +213,7 @@ static void outputs_store(struct builder *b, const struct node *n, const struct 
 		v->elements = elements_keep(b, c->outputs[j].elements);
 		/* an inferred kind wins; without a rule it is "tensor", so that the declared one is used */
 		v->kind = c->outputs[j].kind != VALUE_TENSOR ? c->outputs[j].kind : declared->kind;
-		v->length = c->outputs[j].length;
-		v->items = c->outputs[j].items;
+		v->held = plan_held(&b->p->arena, c->outputs[j].length, c->outputs[j].items);
 		/* a declared type of a sequence's tensors may be true of only some of them */
 		if (c->outputs[j].kind == VALUE_TENSOR)
 			declared_merge(b, declared, v);
@@ -439,8 +437,7 @@ static void inputs_store(struct builder *b)
 		v->given = given->given;
 		v->constant = false;
 		v->kind = given->kind;
-		v->length = given->length;
-		v->items = given->items;
+		v->held = plan_held(&b->p->arena, given->length, given->items);
 		if (v->kind == VALUE_TENSOR)
 			declared_merge(b, &b->g->values[b->g->inputs[i]], v);
 	}

@@ -205,11 +205,12 @@ static bool layer_stays_open(const struct search *s, const struct plan_layer *l,
 }
 
 /* Beside integers that decide, floats are data. Where contents as symbols make an open layer known, only
- * those that this takes decide. */
+ * those that this takes decide; none do where an attribute could not be read. */
 static void search_push(struct search *s, const struct plan_layer *l, bool sizes, bool open)
 {
 	bool integers = false;
-	if (layer_unread(s->p, l, s->unread, sizes))
+	const struct op_call attributes = { .op = l->op, .node = l->node, .arena = s->arena };
+	if (layer_unread(s->p, l, s->unread, sizes) || (open && op_call_unread(&attributes)))
 		return;
 	bool tells = open && !l->body_count && l->input_count <= PROBED_MOST &&
 		!layer_stays_open(s, l, sizes, -1);

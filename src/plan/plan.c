@@ -179,7 +179,7 @@ void plan_value_add_text(struct str *out, const struct plan_value *v)
 {
 	static const char *const before[] = { "", "seq(", "optional(", "optional(seq(", "map(", "seq(map(" };
 	static const char *const after[] = { "", ")", ")", "))", ")", "))" };
-	struct shape length = { 1, (struct dim *)&v->length };
+	struct shape length = { 1, (struct dim *)&v->held->length };
 	bool is_tensor = v->kind == VALUE_TENSOR, is_map = v->kind == VALUE_MAP || v->kind == VALUE_MAPS;
 	if (v->kind == VALUE_OPAQUE) {
 		str_puts(out, "opaque");
@@ -193,7 +193,7 @@ void plan_value_add_text(struct str *out, const struct plan_value *v)
 	if (!is_map)
 		shape_add_text(out, v->shape);
 	str_puts(out, after[v->kind]);
-	if (v->length.kind != DIM_UNKNOWN && (v->kind == VALUE_SEQUENCE || v->kind == VALUE_MAPS)) {
+	if (v->held->length.kind != DIM_UNKNOWN && (v->kind == VALUE_SEQUENCE || v->kind == VALUE_MAPS)) {
 		str_puts(out, "[");
 		shape_add_text(out, length);
 		str_puts(out, "]");

@@ -10,28 +10,34 @@
 
 #include <string.h>
 
-/* A value with its inferred type and shape. */
+/* How much a sequence or optional holds, as in struct op_value. */
+struct plan_held {
+	struct dim length;
+	const struct op_value *items;
+};
+
+/* A value with its inferred type and shape. There may be millions of values and layers: their fields have an
+ * order that leaves no gaps. */
 struct plan_value {
 	struct text name;
-	enum dtype dtype;      /* after the plan's dtype has replaced the model's own */
 	struct shape shape;
-	bool constant, given;  /* as in struct op_value */
-	enum value_kind kind;
-	struct dim length;     /* as in struct op_value */
-	const struct op_value *items;
+	const struct plan_held *held; /* never NULL: of a tensor an unknown length */
 	const struct elements *elements;
+	int *consumers;        /* layers that read it, each once, those whose subgraphs capture it included;
+				  without graph outputs and layers folded before run time */
+	int consumer_count;
+	enum dtype dtype;      /* after the plan's dtype has replaced the model's own */
+	enum value_kind kind;
 	int producer;          /* layer, or -1 */
 	int outer;             /* of a body: the captured value of the enclosing graph, or -1 */
-	int consumer_count;    /* layers that read it, each once, those whose subgraphs capture it included;
-				  without graph outputs and layers folded before run time */
-	int *consumers;
+	int dies_in;           /* the last layer that reads its memory, which the layer may overwrite; -1: it
+				  may not (a model input or output, a constant, a value of an enclosing graph,
+				  part of another value) */
+	bool constant, given;  /* as in struct op_value */
 	bool is_input, is_output; /* of the model */
 	bool is_read;          /* a constant that is needed at run time: a layer with a kernel reads it */
 	bool few;              /* it has the plan's few bits (plan_is_few), which are not its own */
 	bool nxc;              /* layout what-if: stored channels last */
-	int dies_in;           /* the last layer that reads its memory, which the layer may overwrite; -1: it
-				  may not (a model input or output, a constant, a value of an enclosing graph,
-				  part of another value) */
 };
 
 /* Why a layer takes no time. */
@@ -51,40 +57,38 @@ enum plan_fold {
 };
 
 struct plan_layer {
-	int index;             /* = node index in execution order */
 	const struct node *node;
 	const struct op *op;   /* NULL: unknown operator */
 	struct text name;      /* node_label */
-	enum op_class class;
-	int input_count, output_count;
 	int *inputs, *outputs; /* plan values, -1 omitted */
 	double flops, bytes;   /* NaN unknown */
-	int problem;           /* index into plan->problems, or -1 */
-	int problem_nxc;       /* layout what-if: the channels-last twin of the problem, or `problem` if the
-				  layout makes no difference; undefined without plan->nxc */
-	bool proxy;            /* the problem is a stand-in of similar work */
-	bool upto;             /* flops, bytes and the problem use upper bounds of unknown dimensions */
 	const char *why;       /* problem -1: the reason; class free: why its outputs are unknown; absorbed:
 				  the absorbing layer */
-	int absorbed_by;       /* quantized model: the layer whose kernel does this layer's work (this one is
-				  then free), or -1 */
-	bool quantized;        /* its kernel also does the work of neighbouring layers; its problem has their
-				  types */
-	int pred_count, succ_count;
 	int *preds, *succs;    /* layers, ascending, no repeats; only edges that carry run-time data */
 	/* Subgraphs in the order of the node's attributes, or the iterations of a loop if their shapes
 	 * differ. If the operator runs them, the layer's class is CLASS_HOST (CLASS_FREE if all their layers
 	 * are free or the result is known before run time), and its cost is the sum over the subgraphs of
 	 * cost times number of runs. */
 	struct plan *bodies;
-	int body_count;
-	int capture_count, *captures; /* values of this graph that its bodies read */
-	bool at_least;         /* it is unknown which branch runs: the costs are those of the cheaper one */
+	int *captures;         /* values of this graph that its bodies read */
+	int index;             /* = node index in execution order */
+	enum op_class class;
+	int input_count, output_count, pred_count, succ_count, body_count, capture_count;
+	int problem;           /* index into plan->problems, or -1 */
+	int problem_nxc;       /* layout what-if: the channels-last twin of the problem, or `problem` if the
+				  layout makes no difference; undefined without plan->nxc */
+	int absorbed_by;       /* quantized model: the layer whose kernel does this layer's work (this one is
+				  then free), or -1 */
 	enum plan_fold fold;
 	int fold_of;           /* FOLD_UNDOES: the layer that it undoes; FOLD_SAME: the earlier layer;
 				  else -1 */
 	int fold_value;        /* FOLD_UNCHANGED, FOLD_UNDOES: the value that its readers read instead;
 				  else -1 */
+	bool proxy;            /* the problem is a stand-in of similar work */
+	bool upto;             /* flops, bytes and the problem use upper bounds of unknown dimensions */
+	bool quantized;        /* its kernel also does the work of neighbouring layers; its problem has their
+				  types */
+	bool at_least;         /* it is unknown which branch runs: the costs are those of the cheaper one */
 };
 
 /* A distinct problem. */
@@ -339,6 +343,8 @@ const char *plan_kind_name(enum value_kind kind);
 bool plan_layer_is_folded(const struct plan *p, const struct plan_layer *l);
 /* The value in the form that operator rules take; index -1: an omitted input. */
 struct op_value plan_op_value(const struct plan *p, int index);
+/* What a value holds; in the arena where it is known. */
+const struct plan_held *plan_held(struct arena *a, struct dim length, const struct op_value *items);
 /* True if the layer's cost is that of its bodies. */
 static inline bool plan_layer_is_control(const struct plan_layer *l)
 {

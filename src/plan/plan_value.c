@@ -45,7 +45,17 @@ struct op_value plan_op_value(const struct plan *p, int index)
 		.constant = v->constant,
 		.given = v->given,
 		.kind = v->kind,
-		.length = v->length,
-		.items = v->items,
+		.length = v->held->length,
+		.items = v->held->items,
 	};
+}
+
+const struct plan_held *plan_held(struct arena *a, struct dim length, const struct op_value *items)
+{
+	static const struct plan_held nothing = { .length = { .upper = -1 } };
+	if (length.kind == DIM_UNKNOWN && length.upper < 0 && !items)
+		return &nothing;
+	struct plan_held *held = ARENA_NEW(a, struct plan_held);
+	*held = (struct plan_held){ length, items };
+	return held;
 }

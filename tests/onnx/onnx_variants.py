@@ -2,9 +2,9 @@
 """Variants of models in forms that users bring: shapes and FLOPs by hand, what is said and refused.
 
 Each row is a model as text (onnx.parser), sometimes changed by a function, options, and what must come out:
-"y=2x3" the shape of a value, "flops=12" of all layers, "says TEXT" a warning has it, "refused TEXT" exit
-status 2 and an error with it. A model without "says" has no warning. Shapes that the onnx package infers must
-be the same. Prints TAP.
+"y=2x3" the shape of a value, "flops=12" of all layers, "asks=x,k" options that are proposed, "says TEXT" a
+warning has it, "refused TEXT" exit status 2 and an error with it. A model without "says" has no warning.
+Shapes that the onnx package infers must be the same. Prints TAP.
 
     BENANZA=build/benanza tests/onnx/onnx_variants.py [NAME...]
 """
@@ -170,6 +170,19 @@ row("opset_missing_domain", "g (float[2,8] x) => (float[] y) { y = com.microsoft
     "y=2x8 flops=16 says not given, 1 is assumed",
     change=versions(("", 21)), own=True)
 
+
+
+def of_no_function(model, _):
+    model.graph.node[0].attribute.add(name="axis", ref_attr_name="k", type=onnx.AttributeProto.INT)
+
+
+row("attribute_of_no_function", "g (float[2,3] x) => (float[] y) { y = Softmax(x) }",
+    "y=? asks=nothing says refers to attribute", change=of_no_function, own=True)
+row("asked_of_slice", "g (float[6,4] x, int64[1] a, int64[1] e, int64[1] d, int64[1] k) => (float[] y, "
+    "int64[] z) { y = Slice(x, a, e, d) z = Neg(k) }", "z=1 asks=a,e,d", own=True)
+row("asked_of_tile", "g (float[6,4] x, int64[2] r, int64[2] k) => (float[] y) "
+    "{ s = Add(r, k) y = Tile(x, s) }", "y=?x? asks=r,k", own=True)
+
 # ---- no elements
 
 row("zero_matmul", "g (float[2,0] x, float[0,3] w) => (float[] y) { y = MatMul(x, w) }",
@@ -306,7 +319,7 @@ def check(name):
     wanted, *says = wanted.split("says ", 1)
     wanted, *refused = wanted.split("refused ", 1)
     shapes = dict(one.rsplit("=", 1) for one in wanted.split())
-    flops = shapes.pop("flops", None)
+    flops, asks = shapes.pop("flops", None), shapes.pop("asks", None)
     with tempfile.TemporaryDirectory() as home:
         folder = pathlib.Path(home) / "models"
         folder.mkdir()
@@ -333,6 +346,9 @@ def check(name):
     work = sum(layer["flops"] or 0 for layer in document["layers"])
     if flops and work != float(flops):
         yield f"{work} FLOP, not {flops}"
+    asked = ",".join(word.split()[1].split("=")[0] for word in document.get("needs", [])) or "nothing"
+    if asks and asked != asks:
+        yield f"asks for {asked}, not {asks}"
     warnings = document["warnings"]
     if says and not any(says[0] in warning for warning in warnings):
         yield f"no warning says {says[0]}: {warnings}"

@@ -56,7 +56,7 @@ __attribute__((unused)) static int make_value(struct maker *m, const char *shape
 		.producer = -1,
 		.outer = -1,
 		.dies_in = -1,
-		.length = dim_unknown(),
+		.held = plan_held(&m->plan.arena, dim_unknown(), NULL),
 	};
 	return m->plan.value_count++;
 }
