@@ -16,6 +16,7 @@
 #define PASS_PANELS_MOST 4 /* and if there are several passes; the passes' rows times these: the sums kept */
 #define TILE_MOST 24  /* sums of a tile, of one line each */
 #define FEW_PANELS_MOST 4
+#define ODD_MOST 4      /* registers of sums that a second set doubles */
 #define AHEAD_LINES 16 /* of integers that are fetched before they are needed: measured */
 
 static int64_t panels_of(int64_t n)
@@ -176,6 +177,27 @@ struct few {
 	const float *sums;
 	int64_t apart;
 };
+
+/* The lines of a block's scales and zero points, of the first panel. */
+struct few_lines {
+	const char *scales, *zeros;
+};
+
+/* Goes on to a block whose first line, or that of its scales, is *line, and fetches what is `ahead`. */
+static inline void few_next(const struct lines *l, int64_t block, struct few_lines *at, const char **line,
+	int panels, int64_t step, int64_t ahead)
+{
+	for (int zeros = 1; zeros >= 0; zeros--) {
+		if (zeros && !l->zero_points)
+			continue;
+		if (block & ((1 << (zeros ? l->zeros : l->scales)) - 1))
+			continue;
+		*(zeros ? &at->zeros : &at->scales) = *line;
+		for (int p = 0; p < panels; p++)
+			__builtin_prefetch(*line + p * step + ahead);
+		*line += LINE_BYTES;
+	}
+}
 
 /* What A is divided by for row i of a line: its bits are not shifted down, but those of the last one, which
  * would make a number negative. */

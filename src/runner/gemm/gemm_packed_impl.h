@@ -166,75 +166,107 @@ static inline __attribute__((always_inline)) TARGET void NAME(read)(NAME(words) 
 
 /* Adds the products of a block, whose sums are registers as in `tile`: scale (sum - zero times A's sum). */
 static inline __attribute__((always_inline)) TARGET void NAME(few_add)(const struct gemm_packed *g,
-	const struct tile *t, const struct few *f, int64_t block, NAME(vector) (*sum)[PER_LINE],
-	const int rows, const int panels, const int bits, int64_t ahead)
+	const struct tile *t, const struct few *f, int64_t block, const struct few_lines *l,
+	NAME(vector) (*sum)[PER_LINE], NAME(vector) (*all)[PER_LINE], const int rows, const int panels,
+	const int bits)
 {
-	NAME(vector) *kept = (NAME(vector) *)(void *)t->kept;
-	const char *scales = t->b + scale_line(&f->lines, block) * LINE_BYTES;
-	const char *zeros = t->b + zero_line(&f->lines, block) * LINE_BYTES;
 	uint32_t up = g->narrow && block % 2 == 0 ? 16 : 0, mask = g->narrow ? 0xffff0000 : ~0u;
+	uint32_t down = (uint32_t)block % (32 / bits) * bits;
 #pragma GCC unroll 4
 	for (int i = 0; i < panels * PER_LINE; i++) {
 		int p = i / PER_LINE, j = i % PER_LINE;
 		NAME(words) scale, z;
 		NAME(vector) zero = g->zero - (NAME(vector)){ 0 };
-		__builtin_prefetch(scales + p * t->step + ahead);
-		NAME(read)(&scale, scales + p * t->step, j);
+		NAME(read)(&scale, l->scales + p * t->step, j);
 		scale = scale << up & mask;
 		if (g->zero_points) {
-			__builtin_prefetch(zeros + p * t->step + ahead);
-			NAME(read)(&z, zeros + p * t->step, j);
-			z = z >> ((uint32_t)block % (32 / bits) * bits) & ((1u << bits) - 1);
+			NAME(read)(&z, l->zeros + p * t->step, j);
+			z = z >> down & ((1u << bits) - 1);
 			zero = __builtin_convertvector((NAME(integers))z, NAME(vector));
 		}
 #pragma GCC unroll 16
 		for (int r = 0; r < rows; r++)
-			kept[r * panels * PER_LINE + i] += (NAME(vector))scale *
+			all[r * panels + p][j] += (NAME(vector))scale *
 				(sum[r * panels + p][j] - f->sums[r * f->apart + block] * zero);
 	}
+}
+
+/* Adds a block's products to `sum`; of few rows those of odd rows of B to sums of their own, since a sum
+ * waits for the one before. */
+static inline __attribute__((always_inline)) TARGET void NAME(few_floats)(const struct tile *t,
+	const struct few *f, const char *line, const float *a, int64_t lines, int64_t ahead,
+	NAME(vector) (*sum)[PER_LINE], const int rows, const int panels, const int bits)
+{
+	const int per = 32 / bits, count = rows * panels * PER_LINE;
+	const bool two = count <= ODD_MOST;
+	NAME(vector) odd[ODD_MOST];
+#pragma GCC unroll 8
+	for (int i = 0; i < count && two; i++)
+		odd[i] = (NAME(vector)){ 0 };
+	for (; lines > 0; lines--, line += LINE_BYTES, a += per) {
+		NAME(words) b[PANELS_MOST * PER_LINE];
+#pragma GCC unroll 4
+		for (int p = 0; p < panels; p++)
+			__builtin_prefetch(line + p * t->step + ahead);
+#pragma GCC unroll 4
+		for (int i = 0; i < panels * PER_LINE; i++)
+			NAME(read)(&b[i], line + i / PER_LINE * t->step, i % PER_LINE);
+#pragma GCC unroll 64
+		for (int i = 0; i < per * panels * PER_LINE; i++) {
+			int at = i / (panels * PER_LINE), p = i / PER_LINE % panels, j = i % PER_LINE;
+			NAME(words) q = b[p * PER_LINE + j];
+			if (at == per - 1)
+				q >>= 32 - bits;
+			else
+				q &= ((1u << bits) - 1) << bits * at;
+			NAME(vector) w = __builtin_convertvector((NAME(integers))q, NAME(vector));
+#pragma GCC unroll 16
+			for (int r = 0; r < rows; r++) {
+				NAME(vector) *to = &sum[r * panels + p][j];
+				if (two && at % 2)
+					to = &odd[(r * panels + p) * PER_LINE + j];
+				*to += a[r * f->apart + at] * w;
+			}
+		}
+	}
+#pragma GCC unroll 8
+	for (int i = 0; i < count && two; i++)
+		sum[i / PER_LINE][i % PER_LINE] += odd[i];
 }
 
 static inline __attribute__((always_inline)) TARGET void NAME(few_tile)(const struct gemm_packed *g,
 	const struct tile *t, const struct few *f, const int rows, const int panels, const int bits)
 {
-	const int per = 32 / bits;
-	for (int64_t block = t->from; block < t->to; block++) {
+	NAME(vector) all[TILE_MOST][PER_LINE], *kept = (NAME(vector) *)(void *)t->kept;
+	const struct lines of = f->lines;
+	struct few_lines l = { .scales = t->b + scale_line(&of, t->from) * LINE_BYTES,
+		.zeros = t->b + zero_line(&of, t->from) * LINE_BYTES };
+	const char *line = t->b + weight_line(&of, t->from) * LINE_BYTES;
+	const float *a = f->a + t->from * of.block * (32 / bits);
+	int64_t left = of.weights - t->from * of.block;
+#pragma GCC unroll 32
+	for (int i = 0; i < rows * panels * PER_LINE; i++)
+		all[i / PER_LINE][i % PER_LINE] = kept[i];
+	for (int64_t block = t->from, end = t->to; block < end; block++, left -= of.block) {
 		NAME(vector) sum[TILE_MOST][PER_LINE];
-		const char *line = t->b + weight_line(&f->lines, block) * LINE_BYTES;
-		const float *a = f->a + block * f->lines.block * per;
-		int64_t left = f->lines.weights - block * f->lines.block;
-		bool last = left <= f->lines.block + AHEAD_LINES; /* then the next group is fetched ahead */
+		bool last = left <= of.block + AHEAD_LINES; /* then the next group is fetched ahead */
 		int64_t ahead = AHEAD_LINES * LINE_BYTES + (last ? (panels - 1) * t->step : 0);
-		left = left < f->lines.block ? left : f->lines.block;
+		int64_t lines = left < of.block ? left : of.block;
+		if (block > t->from)
+			few_next(&of, block, &l, &line, panels, t->step, ahead);
 #pragma GCC unroll 32
 		for (int i = 0; i < rows * panels; i++)
 #pragma GCC unroll 4
 			for (int j = 0; j < PER_LINE; j++)
 				sum[i][j] = (NAME(vector)){ 0 };
-		for (; left > 0; left--, line += LINE_BYTES, a += per) {
-			NAME(words) b[PANELS_MOST * PER_LINE];
-#pragma GCC unroll 4
-			for (int p = 0; p < panels; p++)
-				__builtin_prefetch(line + p * t->step + ahead);
-#pragma GCC unroll 4
-			for (int i = 0; i < panels * PER_LINE; i++)
-				NAME(read)(&b[i], line + i / PER_LINE * t->step, i % PER_LINE);
-#pragma GCC unroll 64
-			for (int i = 0; i < per * panels * PER_LINE; i++) {
-				int at = i / (panels * PER_LINE), p = i / PER_LINE % panels, j = i % PER_LINE;
-				NAME(words) q = b[p * PER_LINE + j];
-				if (at == per - 1)
-					q >>= 32 - bits;
-				else
-					q &= ((1u << bits) - 1) << bits * at;
-				NAME(vector) w = __builtin_convertvector((NAME(integers))q, NAME(vector));
-#pragma GCC unroll 16
-				for (int r = 0; r < rows; r++)
-					sum[r * panels + p][j] += a[r * f->apart + at] * w;
-			}
-		}
-		NAME(few_add)(g, t, f, block, sum, rows, panels, bits, ahead);
+		NAME(few_floats)(t, f, line, a, lines, ahead, sum, rows, panels, bits);
+		NAME(few_add)(g, t, f, block, &l, sum, all, rows, panels, bits);
+		line += of.block * LINE_BYTES;
+		a += of.block * (32 / bits);
 	}
+#pragma GCC unroll 32
+	for (int i = 0; i < rows * panels * PER_LINE; i++)
+		kept[i] = all[i / PER_LINE][i % PER_LINE];
 }
 
 static TARGET void NAME(few_multiply)(

@@ -18,6 +18,7 @@
 
 typedef float line_t __attribute__((vector_size(64)));
 typedef int32_t line_words __attribute__((vector_size(64)));
+typedef uint16_t line_halves __attribute__((vector_size(32)));
 #define LINE_INLINE static inline __attribute__((always_inline))
 
 /* to = mask ? from : to; mask: -1 or 0. */
@@ -192,8 +193,7 @@ LINE_INLINE void line_binary(line_t *x, enum mode m, const line_t *y)
  * half of an f32, rounded to nearest, ties to even; NaN stays NaN. */
 LINE_INLINE void line_load(line_t *x, const void *from, bool narrow, int64_t at, int64_t count)
 {
-	uint16_t half[LINE] = { 0 };
-	uint32_t word[LINE];
+	line_halves half = { 0 };
 	if (!narrow && count == LINE) { /* a constant size is a move, not a call */
 		memcpy(x, (const float *)from + at, sizeof(*x));
 		return;
@@ -203,10 +203,11 @@ LINE_INLINE void line_load(line_t *x, const void *from, bool narrow, int64_t at,
 		memcpy(x, (const float *)from + at, (size_t)count * sizeof(float));
 		return;
 	}
-	memcpy(half, (const uint16_t *)from + at, (size_t)count * sizeof(half[0]));
-	for (int i = 0; i < LINE; i++)
-		word[i] = (uint32_t)half[i] << 16;
-	memcpy(x, word, sizeof(*x));
+	if (count == LINE)
+		memcpy(&half, (const uint16_t *)from + at, sizeof(half));
+	else
+		memcpy(&half, (const uint16_t *)from + at, (size_t)count * sizeof(half[0]));
+	*x = (line_t)(__builtin_convertvector(half, line_words) << 16);
 }
 
 LINE_INLINE void line_store(const line_t *x, void *to, bool narrow, int64_t at, int64_t count)
