@@ -76,6 +76,9 @@ run_line 1 "matmul:s32,s8,s32/s32:ba1bb1m16n24k8:ta0tb0" | serve
 has '"type":"done","id":1,"status":"unsupported","why":"oneDNN ' "types that the library does not multiply are unsupported"
 run_line 1 "matmul:f64,f64.c,f64/f64:ba1bb1m1n8k8:ta0tb0" | serve
 has '"type":"done","id":1,"status":"unsupported","why":"oneDNN [^;]*"' "so are few rows, for that reason"
+run_line 1 "matmul:f32,f4e2m1.c,f32/f32:ba1bb1m1n16k64:ta0tb0:b32z0" | serve
+has '"type":"done","id":1,"status":"unsupported","why":"no kernel multiplies f32 by f4e2m1 ' \
+    "so are blocks of fp4, named with both types"
 
 run_line 1 "attention:f16,f16,f16,f16/f32:full:n1hq2hk2lq4lk4d8e8" | serve
 has '"type":"done","id":1,"status":"unsupported","why":"attention on oneDNN takes f32 or bf16, not f16"' "so are types of a composed kernel"

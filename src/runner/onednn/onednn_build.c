@@ -262,8 +262,9 @@ static struct onednn_arg *matrix_add(
 int onednn_build_matmul(struct onednn_case *c, enum onednn_choice choice, struct error *err)
 {
 	if (c->problem.size)
-		return error_set(err, "weights with scales in blocks are multiplied only in f32 and bf16, "
-			"as one constant matrix");
+		return error_set(err, "no kernel multiplies %s by %s weights with scales in blocks: "
+			"only f32 or bf16 by one constant matrix of integers of 2, 4 or 8 bits",
+			dtype_name(c->problem.operand[0].dtype), dtype_name(c->problem.operand[1].dtype));
 	c->problem = matmul_simplify(&c->problem);
 	struct onednn_arg *a = matrix_add(c, 0, DNNL_ARG_SRC, "src", choice, err);
 	if (!a)
