@@ -269,14 +269,26 @@ static inline __attribute__((always_inline)) TARGET void NAME(few_tile)(const st
 		kept[i] = all[i / PER_LINE][i % PER_LINE];
 }
 
+/* A function for each tile: in a single one of all the compiler keeps sums in memory. */
+#define FEW_BITS(r, p, bits) \
+	static __attribute__((noinline)) TARGET void NAME(few_##r##_##p##_##bits)( \
+		const struct gemm_packed *g, const struct tile *t, const struct few *f) \
+	{ \
+		NAME(few_tile)(g, t, f, r, p, bits); \
+	}
+#define FEW(r, p) FEW_BITS(r, p, 2) FEW_BITS(r, p, 4) FEW_BITS(r, p, 8)
+FEW_CASES
+#undef FEW
+#undef FEW_BITS
+
 static TARGET void NAME(few_multiply)(
 	const struct gemm_packed *g, const struct tile *t, const struct few *f, int rows, int panels)
 {
 	switch (rows * 128 + panels * 16 + g->bits) {
 #define FEW(r, p) \
-	case r * 128 + p * 16 + 2: NAME(few_tile)(g, t, f, r, p, 2); break; \
-	case r * 128 + p * 16 + 4: NAME(few_tile)(g, t, f, r, p, 4); break; \
-	case r * 128 + p * 16 + 8: NAME(few_tile)(g, t, f, r, p, 8); break;
+	case r * 128 + p * 16 + 2: NAME(few_##r##_##p##_2)(g, t, f); break; \
+	case r * 128 + p * 16 + 4: NAME(few_##r##_##p##_4)(g, t, f); break; \
+	case r * 128 + p * 16 + 8: NAME(few_##r##_##p##_8)(g, t, f); break;
 		FEW_CASES
 #undef FEW
 	default: break;
