@@ -8,66 +8,66 @@
 
 static const struct glossary_row rows[] = {
 	{ "agent",
-		"The program that runs a whole model with a framework (ONNX Runtime, OpenVINO ...): a "
-		"built-in one, or a command of the configuration that speaks its protocol." },
+		"A program that runs a whole model with a framework (ONNX Runtime, OpenVINO ...): built in, "
+		"or a command of the configuration that speaks the agents' protocol." },
 	{ "algorithm", "One of the implementations that a library offers for a problem." },
 	{ "amortized",
 		"Launch mode: executions run back to back and the time is divided by their number, so the "
 		"cost of a launch is spread over them. See isolated." },
 	{ "arithmetic intensity",
-		"FLOPs per byte that must be moved. Below the device's ratio of peak FLOP/s to bandwidth a "
+		"FLOPs per byte of compulsory memory traffic. Below the device's ratio of peak FLOP/s to "
+		"bandwidth a "
 		"layer is memory-bound, above it compute-bound." },
 	{ "Benanza ratio",
 		"Bound / real latency: the share of the time that the fastest algorithms would need. Above 1 "
 		"the execution is faster than the bound." },
 	{ "bound",
-		"Lower bound of the model's latency: the measured costs of its layers, added up "
-		"(sequential), or the longest path or the busiest resource, whichever is longer "
-		"(parallel). \"At least\" marks a bound in which layers are missing." },
+		"Lower bound of the model's latency: the sum of its layers' costs (sequential), or the "
+		"longer of the longest path and the time of the busiest resource (parallel). \"At least\" "
+		"marks a bound in which layers are missing." },
 	{ "bound by",
 		"What limits a layer under the roofline model: compute, memory (device memory or a cache), "
-		"or overhead (it would take about as long without any work). Fewer bits do not help a layer "
-		"that is bound by overhead. Of Winograd's convolutions their own, fewer multiplications "
-		"count (~), if the name has the tile (wino_4x3); else the limit is unknown." },
+		"or overhead (it would take about as long without any work). A smaller data type does not "
+		"help a layer that is bound by overhead. A Winograd convolution counts with its own, fewer "
+		"multiplications (~) if the name states the tile (wino_4x3); else its limit is unknown." },
 	{ "choice",
-		"The algorithm's rank in the library's order: choice 1 is what the library would run "
-		"(preferred)." },
+		"The algorithm's rank in the library's order: choice 1 is the algorithm that the library "
+		"would run (preferred)." },
 	{ "class",
 		"The kind of work of a layer: compute, memory, move (data movement), free, host, unknown." },
 	{ "cold", "Cache state: all operands come from memory." },
 	{ "contradicted",
-		"A layer or a whole model that a real execution runs faster than the bound, with intervals "
-		"apart, in the same data type and cache state, and again when both are measured in turn: "
+		"A layer or a whole model that a real execution runs faster than the bound: the intervals "
+		"do not overlap, data type and cache state are equal, and measuring both in turn repeats "
+		"it. Then "
 		"an algorithm is missing from the measurements, or one of the two times is wrong." },
 	{ "coverage",
-		"How many layers of the bound are measured, and where the costs of the others come from." },
+		"The number of measured layers of the bound, and the source of the costs of the others." },
 	{ "critical path",
-		"The longest path through the graph. The parallel bound is shorter only if layers on this "
-		"path are, unless a resource limits it." },
+		"The longest path through the graph. Only faster layers on this path shorten the parallel "
+		"bound, unless a resource limits it." },
 	{ "distinct",
-		"Layers with the same problem are measured once; a distinct problem is one of these "
-		"problems." },
+		"Layers with the same problem share one measurement; a distinct problem counts once, "
+		"whatever the number of its layers." },
 	{ "estimate",
 		"Used instead of a measurement on a device that is only described: the roofline, divided by "
 		"the share of the peaks that real kernels of that kind reach. Marked ~." },
 	{ "execution",
 		"A real run of the whole model by a framework: its latency, and the times of its layers. "
-		"Agents make it, or a profile that a framework wrote." },
+		"An agent runs it, or a framework's profile describes it." },
 	{ "fused",
 		"A layer that runs inside the kernel of another one. The kernel's cost is in its first "
 		"layer." },
-	{ "ideal", "The layer's time at the peak that limits it: its roofline." },
+	{ "ideal", "The layer's time at its limiting peak: its roofline." },
 	{ "in place",
 		"The algorithm writes its result over its input, so that fewer bytes pass through the "
 		"caches. Used only if nothing reads the input later." },
 	{ "interval",
-		"95% confidence interval of a median; with 2 to 5 samples their range; with one sample "
-		"unknown." },
+		"95% confidence interval of the cost; the range of 2 to 5 samples; unknown for one sample." },
 	{ "isolated", "Launch mode: each execution is timed by itself. A GPU's times do not contain the "
 		"host's time to enqueue it. See amortized." },
 	{ "left out",
-		"Samples that are not in the statistics, because the measurement was disturbed while they "
-		"were taken." },
+		"Samples that the statistics exclude, because other work disturbed them." },
 	{ "mtx",
 		"Whether the algorithm uses matrix units (AMX, tensor cores): yes, no, or ? if the library "
 		"does not report it." },
@@ -84,7 +84,7 @@ static const struct glossary_row rows[] = {
 		"from the vendor's figures." },
 	{ "preferred", "The library's first choice of algorithm, as opposed to the fastest one measured." },
 	{ "problem",
-		"The one kernel call that is measured for a layer: kernel, data types, shape and attributes"
+		"The kernel call that is measured for a layer: kernel, data types, shape and attributes"
 		" as one line of text." },
 	{ "proxy", "A stand-in that was measured instead, such as a copy of the same size. Marked ~." },
 	{ "real",
@@ -100,15 +100,15 @@ static const struct glossary_row rows[] = {
 		"The program that measures problems on a device: benanza-runner-cpu, benanza-runner-cuda, "
 		"or a command that speaks their protocol." },
 	{ "saves",
-		"Bound with the what-if off minus bound with it on. Unknown while problems of either side "
-		"are unmeasured." },
+		"Bound with the what-if off minus bound with it on. Unknown while either bound lacks a "
+		"measurement." },
 	{ "scenario", "Batch, data type and the what-ifs that are on." },
 	{ "share", "The layer's cost as a part of the sequential bound." },
 	{ "side by side",
-		"Branches of a model that run at the same time, each on a share of the cores or in a "
-		"stream of its own: measured as one problem (-w parallel=measured), until the last branch "
+		"Branches of a model that run at the same time, each on a share of the cores or in its own "
+		"stream: measured as one problem (-w parallel=measured), until the last branch "
 		"ends." },
-	{ "slack", "How much longer a layer could take without lengthening the parallel bound." },
+	{ "slack", "The time by which a layer could be slower without lengthening the parallel bound." },
 	{ "suspect",
 		"A result that is probably wrong: the output failed its check, or the time is below what "
 		"the measured peaks allow. Marked !." },
@@ -118,7 +118,7 @@ static const struct glossary_row rows[] = {
 		"executions that contradict it." },
 	{ "warm", "Cache state: all operands are in the cache as the previous execution left them." },
 	{ "what-if",
-		"An optimization that can be switched on or off to see the bound with it: fusion, matrix "
+		"An optimization that you switch on or off to see its effect on the bound: fusion, matrix "
 		"units, parallel layers ..." },
 };
 #define ROW_COUNT ((int)(sizeof(rows) / sizeof(rows[0])))
