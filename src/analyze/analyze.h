@@ -266,7 +266,7 @@ struct analysis {
 	const struct peaks *peaks; /* those of the ground; NULL: unknown */
 };
 
-/* Appends the state of the caches that was read, in words: "16m to 32m: 22.7 MiB pass between two uses of a
+/* Appends the state of the caches that was read, in words: "16m to 32m: 22.7 MiB read between two uses of a
  * constant", and how many layers were measured at a nearer distance. */
 void analysis_cache_describe(const struct analysis *a, struct str *out);
 

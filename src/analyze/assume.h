@@ -1,4 +1,4 @@
-/* Assumed costs of layers (--assume LAYER=COST): what a kernel of one's own would bring. */
+/* Assumed costs of layers (--assume LAYER=COST): the effect of a custom kernel. */
 #ifndef ANALYZE_ASSUME_H
 #define ANALYZE_ASSUME_H
 

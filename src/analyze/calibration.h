@@ -67,7 +67,7 @@ struct calibration_generation {
 	double share_bytes;        /* of the memory's bandwidth, by kernels that stream */
 	double share_products;     /* of the peak of matrix units, by matrix products */
 	/* Published latencies of whole models on its devices beside estimates that were fitted without that
-	 * device: by which factor - 1 they differ, the median and the 90th percentile. */
+	 * device: their relative errors, the median and the 90th percentile. */
 	int figures;               /* 0: none is public; then the errors are those of all generations */
 	double error_median, error_most;
 };

@@ -67,8 +67,8 @@ bool chain_norm(struct chain *c, const struct plan *p, const struct plan_layer *
 /* fusion_rotary.c: matches a rotary position embedding from its last layer, l; why as in chain_attention. The
  * caller frees c->pattern in both cases. */
 bool chain_rotary(struct chain *c, const struct plan *p, const struct plan_layer *l, const char **why);
-/* fusion_bytes.c: matches an integer convolution or matmul and the 8-bit sum after it; false if there is
- * none. */
+/* fusion_bytes.c: matches an integer convolution or matmul and the 8-bit sum after it; false without such a
+ * sum. */
 bool chain_bytes(struct chain *c, const struct plan *p, const struct plan_layer *l);
 /* fusion_transposed.c: matches a Transpose of matrices and the matmul that reads them; true if they are a
  * group by themselves. The caller frees c->pattern in both cases. */

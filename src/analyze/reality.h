@@ -9,17 +9,20 @@
 #define GAP_LIST(_)                                                                                          \
 	_(LAUNCH, "launch", "launch, synchronization", "time of a profiled run outside its rows")            \
 	_(OVERHEAD, "overhead", "per-layer overhead",                                                        \
-		"what framework and profiler add to a layer, however small")                                 \
+		"time that framework and profiler add to each layer, however small")                         \
 	_(PLACEMENT, "placement", "other provider", "nodes that another provider ran, and their copies")     \
 	_(REORDER, "reorder", "added reorders", "layout conversions that the framework added")               \
-	_(CAST, "cast", "added casts", "type conversions that it added, less those in the bound")            \
-	_(PAD, "pad", "added pads", "Pad nodes that the model of the bound does not have")                   \
-	_(COPY, "copy", "added copies", "copies of tensors that it added")                                   \
-	_(OTHER, "added", "other added nodes", "nodes that the model does not have")                         \
+	_(CAST, "cast", "added casts",                                                                       \
+		"type conversions that the framework added, less those in the bound")                        \
+	_(PAD, "pad", "added pads", "Pad nodes that the framework added")                                    \
+	_(COPY, "copy", "added copies", "tensor copies that the framework added")                            \
+	_(OTHER, "added", "other added nodes", "other nodes that the framework added")                       \
 	_(FREE, "free", "layers free in bound",                                                              \
 		"time of reshapes and similar, which cost nothing in the bound")                             \
-	_(FUSION, "fusion", "missed fusion", "layers fused in the bound only; negative: in reality only")    \
-	_(MATRIX, "matrix", "missed matrix units", "what matrix units save where reality uses none")         \
+	_(FUSION, "fusion", "missed fusion",                                                                 \
+		"saving of layers fused in the bound only; negative: fused in reality only")                 \
+	_(MATRIX, "matrix", "missed matrix units",                                                           \
+		"saving of matrix units where reality does not use them")                                    \
 	_(THREADS, "threads", "fewer threads",                                                               \
 		"slower with fewer threads than the bound's device, at most in proportion")                  \
 	_(ALGORITHM, "algorithm", "slower algorithms",                                                       \
@@ -114,7 +117,7 @@ struct reality {
 	/* What framework and profiler add to the layers (reality_overhead.c). */
 	double added_ns;          /* to a call in the rows' times; 0: rows of kernels */
 	double added_most_ns;     /* predicted, with all that profiling a layer costs */
-	double excess_ns;         /* by which rows and launch exceed the median latency: profiled runs
+	double excess_ns;         /* rows and launch minus the median latency: profiled runs
 				     were slower, or rows overlap; NaN: they do not, or it is unknown */
 	bool overlaps;            /* rows ran at the same time: their sum exceeds the profiled run */
 	const char *slower_doubt; /* why what counts to ALGORITHM may have another cause; NULL */

@@ -24,7 +24,7 @@ const char *trust_part_name(enum trust_part p);
 
 /* Verdicts, from the worst to the best. The table of thresholds is in trust.c and in benanza(1). */
 enum trust_verdict {
-	TRUST_UNKNOWN,  /* there is no total */
+	TRUST_UNKNOWN,  /* no total is known */
 	TRUST_PARTIAL,  /* layers are missing: the total is "at least" */
 	TRUST_LOW,
 	TRUST_ESTIMATE, /* at least half of it is estimated */
@@ -37,7 +37,7 @@ const char *trust_verdict_name(enum trust_verdict v); /* "good" */
 /* The next step. */
 enum trust_next {
 	TRUST_NEXT_NONE,
-	TRUST_NEXT_BENCH,   /* measure what is missing */
+	TRUST_NEXT_BENCH,   /* measure missing problems */
 	TRUST_NEXT_SHAKY,   /* measure noisy results again */
 	TRUST_NEXT_AGAIN,   /* measure everything again */
 	TRUST_NEXT_COMPARE, /* see which layers are contradicted */
@@ -88,7 +88,7 @@ struct trust {
 };
 
 /* Returns how far analysis a of plan p can be trusted. c: what executions say; NULL: unknown. measurable: a
- * runner can measure what is missing, so that the line suggests it. */
+ * runner can measure missing problems, so that the line suggests it. */
 struct trust trust_of(
 	const struct plan *p, const struct analysis *a, const struct contradicted *c, bool measurable);
 /* Returns the step that the line suggests first; NONE: there is nothing to do. */

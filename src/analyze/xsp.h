@@ -1,6 +1,6 @@
 /* The fifteen analyses A1 to A15 of XSP (Li, Dakkak, Xiong, Wei, Xu, Hwu: "XSP: Across-Stack Profiling and
  * Analysis of Machine Learning Models on GPUs", IPDPS 2020, section III-D), from the available levels: model,
- * layer, kernel. Some need only the bound. An analysis is a table. Six more tables are of the bound alone:
+ * layer, kernel. Some need only the bound. An analysis is a table. Six more tables need only the bound:
  * costs by type, scope, class and limit, their distribution, and what each what-if gains in each layer.
  *
  * Leveled correction (section III-C of the paper): a profiler adds its cost to the levels above the one that

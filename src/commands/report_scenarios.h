@@ -7,7 +7,7 @@
 
 struct scenario_row {
 	const char *name; /* NULL: the options as given, without a named scenario */
-	const char *why;  /* why there is no analysis; NULL: there is one, and what follows is set */
+	const char *why;  /* why there is no analysis; NULL: it exists, and the next fields are set */
 	const char *what_ifs, *device, *stack; /* clean */
 	int64_t batch;			       /* 0: the model has none */
 	const char *type;

@@ -19,7 +19,7 @@ int moves_parse(struct arena *a, const char *list, struct move moves[MOVES_MAX],
 
 enum tried_state {
 	TRIED_MEASURED,
-	TRIED_REFUSED,     /* its outputs are no numbers, or were not compared */
+	TRIED_REFUSED,     /* its outputs are NaN or infinite, or were not compared */
 	TRIED_UNAVAILABLE, /* the framework, the model or the machine does not have it */
 	TRIED_FAILED,
 	TRIED_STATE_COUNT
@@ -32,7 +32,7 @@ struct tried {
 	double predicted;           /* gain that the bound predicts; NaN: unknown */
 	double most;                /* it is at most that; NaN: no limit is known */
 	bool estimated;             /* the prediction */
-	const char *unknown;        /* why there is no prediction; "": there is one, or `bench` gives it */
+	const char *unknown;        /* why there is no prediction; "": it is known, or `bench` measures it */
 	struct execution execution; /* of the changed side */
 	struct wire_trial trial;    /* if it was measured */
 	bool noisy, significant;    /* significant: the interval of the gain excludes 1, and not noisy */

@@ -119,8 +119,8 @@ const char *config_scenario_nearest(const struct config *c, struct text name);
  * $XDG_DATA_HOME/benanza/scenarios.yaml. -1 with err: the name is not valid or belongs to the user's file, or
  * the file cannot be written; c is then unchanged. */
 int config_save_scenario(struct config *c, const struct config_scenario *one, struct error *err);
-/* Removes a scenario that was saved, or gives it another name, also in that file. -1 with err: there is none
- * of that name, it is of the user's file, or (rename) the name is taken or not valid. */
+/* Removes a scenario that was saved, or gives it another name, also in that file. -1 with err: no scenario
+ * has that name, it is of the user's file, or (rename) the name is taken or not valid. */
 int config_delete_scenario(struct config *c, const char *name, struct error *err);
 int config_rename_scenario(struct config *c, const char *name, const char *to, struct error *err);
 /* Appends the effective configuration as commented YAML. */

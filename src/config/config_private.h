@@ -12,7 +12,7 @@ int config_read_yaml(struct config *c, const char *path, const char *only, struc
 /* Path of benanza's file below an XDG directory, or NULL; relative XDG paths are ignored, as the
  * specification requires. */
 const char *config_xdg(struct arena *a, const char *variable, const char *below_home, const char *file);
-/* Sets path (in the arena) to the file beside a model, as config_beside_path; NULL: there is none. -1: it
+/* Sets path (in the arena) to the file beside a model, as config_beside_path; NULL: no such file. -1: it
  * leads out of the model's folder. */
 int config_beside(
 	const char *model_path, const char *end, struct arena *a, const char **path, struct error *err);

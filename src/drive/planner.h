@@ -37,7 +37,7 @@ int planner_open_count(const struct planner *p); /* requests without a reply */
 int planner_fd(const struct planner *p);         /* to poll; -1 if no runner is up */
 /* The device of the runner's hello; NULL before it. */
 const struct device *planner_device(const struct planner *p);
-/* Why there is no runner, one line; "" if there is no problem. */
+/* Why no runner answers, one line; "" if one answers. */
 const char *planner_trouble(const struct planner *p);
 /* Changes with every reply and with the hello. */
 uint64_t planner_version(const struct planner *p);

@@ -1,4 +1,4 @@
-/* Starts a program of its own session, with pipes as its standard streams. */
+/* Starts a program in a new session, with pipes as its standard streams. */
 #ifndef DRIVE_RUNNER_SPAWN_H
 #define DRIVE_RUNNER_SPAWN_H
 

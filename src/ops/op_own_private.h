@@ -30,14 +30,15 @@ struct op_own_call {
 	const struct op_own *own;
 	const struct op_call *call; /* NULL: none, the entry is checked: nothing is known of any value */
 };
-/* What a name of an expression stands for (expression_name; with: a struct op_own_call). */
+/* The value of a name in an expression (expression_name; with: a struct op_own_call). */
 expression_name op_own_name;
-/* The input or output of that name. 1: found; 0: it is neither; -1: there is none of that number. */
+/* The input or output of that name. 1: found; 0: it is neither; -1: no input or output has that number. */
 int op_own_value(
 	const struct op_own *own, struct text name, bool *output, int *index, struct error *err);
 /* Prepends file, line and key of a value to the error. Returns -1. */
 int op_own_wrong(const struct op_own_given *g, enum op_own_key key, int value, struct error *err);
-/* Writes a kernel's text with what stands in braces replaced. 1: done; 0: something is not known, always so
+/* Writes a kernel's text with the expressions in braces replaced. 1: done; 0: something is not known, always
+ * so
  * without a call; -1 with err. */
 int op_own_fill(const struct op_own_call *x, struct arena *a, struct text kernel, struct str *out,
 	struct error *err);

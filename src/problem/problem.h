@@ -297,7 +297,7 @@ int64_t problem_out_size(const struct problem *p, int i);
 /* Logical shape of operand i. conv weights as in ONNX: k, c/g, r, s; matmul: batch dimensions first; rnn
  * weights: rank 1. topk's indices (s64, shaped like the destination) are not an operand. */
 struct problem_shape problem_operand_shape(const struct problem *p, int i);
-/* Shape of an attention's mask, which is in memory as a dense tensor of q's type; NULL: it has none. */
+/* Shape of an attention's mask, a dense tensor of q's type in memory; NULL: no mask. */
 const struct problem_shape *problem_mask(const struct problem *p);
 /* Number of operands without epilogues; 2 for concat: sources, destination. */
 int problem_operand_count(const struct problem *p);

@@ -85,13 +85,13 @@ static inline bool cache_is_distance(enum cache c)
 	return cache_plain(c) >= CACHE_NEAREST;
 }
 
-/* Bytes that pass between two uses of a constant: 0 for warm, INFINITY for net and cold. */
+/* Bytes that read between two uses of a constant: 0 for warm, INFINITY for net and cold. */
 double cache_distance(enum cache c);
 /* Copies of constants (bytes of one) that rotate at this distance, to the nearest: all but one and `other`,
  * what an execution reads besides, pass between two uses of one. At least 1, and 1 without constants. */
 double cache_copies(enum cache c, double constant, double other);
 /* Of the states in `there` (bits) that with the farthest reuse distance nearer than c's, else warm, both in
- * c's pages; c itself if there is none. */
+ * c's pages; c itself without such a state. */
 enum cache cache_nearer(uint32_t there, enum cache c);
 /* How far `bytes` are on the way from the next smaller distance to that of the state, on a logarithmic scale:
  * 0 to 1; 1 for states that are no distance. */

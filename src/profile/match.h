@@ -53,7 +53,7 @@ struct match {
 	double added_by_ns[ADDED_COUNT];
 };
 
-/* Returns how to get the layers of rows with MATCH_REST; NULL if there are none. A constant. */
+/* Returns how to get the layers of rows with MATCH_REST; NULL without such rows. A constant. */
 const char *match_rest_hint(const struct execution *e, const struct match *m);
 
 /* Matches the rows of an execution with the layers of the plan. In arena a; it borrows from both. */

@@ -53,8 +53,9 @@ void timeline_use_device(struct timeline *t, bool (*is_async)(const struct execu
  * left out; returns their number. Sets profiled_ns, outside_ns, first_ns and `settings`
  * ({"runs":4,"runs_left_out":1}). */
 int timeline_finish(struct timeline *t, struct arena *a, struct execution *e);
-/* Returns, after timeline_finish, what is said of the events outside the runs, its result: "3 events outside
- * of the runs left out: 12.5% of the time"; "" if there are none. The time is that of kernels and copies,
+/* Returns, after timeline_finish, the text about the events outside the runs, its result: "3 events outside
+ * of the runs left out: 12.5% of the time"; "" if every event is in a run. The time is that of kernels and
+ * copies,
  * without any that of layers. */
 const char *timeline_outside(const struct timeline *t, struct arena *a, int outside);
 void timeline_free(struct timeline *t);

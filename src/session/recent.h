@@ -10,7 +10,8 @@
 #define RECENT_MOST 64
 #define RECENT_BYTES_MOST 65536 /* of a file */
 
-/* Returns the state, which the caller releases with json_decref; NULL with an empty error if there is none,
+/* Returns the state, which the caller releases with json_decref; NULL with an empty error if no state is
+ * stored,
  * else with the reason why the file is ignored. */
 json_t *recent_load(const char *key, struct error *err);
 /* Writes the state, replacing the file at once, and removes the oldest beyond RECENT_MOST. -1 with an

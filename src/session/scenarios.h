@@ -41,14 +41,14 @@ struct scenario_total {
 	struct sweep_point point;
 	int unmeasured;	 /* distinct problems without a result */
 	int without;     /* layers without a cost */
-	const char *why; /* why there is no total: "on h100", "sequence 512"; NULL: there is one */
+	const char *why; /* why there is no total: "on h100", "sequence 512"; NULL: the total is known */
 	bool elsewhere;	 /* it has another device or other dimensions: only switching tells */
 };
 /* The session stays as it is, but for a plan that it keeps. On a described device the first call asks its
  * planner, and a later one has the answers. `why` is in the arena. */
 struct scenario_total scenarios_total(struct session *s, const struct config_scenario *one, struct arena *a);
 /* The total of the present scenario, batch, type and dimensions on another device, recorded or described,
- * whose results then stay loaded. A runner that is not in use has none (why). Of a described device only
+ * whose results then stay loaded. A runner that is not in use has no total (why). Of a described device only
  * session_beside_step gets the planner's answers: true if some came since its total was taken. */
 struct scenario_total session_beside_total(
 	struct session *s, const struct session_device *d, struct arena *a);

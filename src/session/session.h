@@ -216,7 +216,7 @@ bool session_refresh(struct session *s);
 /* Problems that are added to the queue from now on are measured at the reuse distance of the current plan.
  * Called by session_select and session_refresh. */
 void session_set_distance(struct session *s);
-/* True if the analysis is of the current plan and scenario: it may lack only results that came since. */
+/* True if the analysis is of the current plan and scenario: it may lack only newer results. */
 bool session_is_analyzed(const struct session *s);
 /* Assumes a cost for a layer of the model in all its plans, instead of that of the options; of kind
  * ASSUME_NOTHING: none. Switches the what-if assume on, off without any. */
@@ -295,7 +295,8 @@ bool session_is_shaky(const struct session *s, const char *problem);
 int session_measure_shaky(struct session *s);
 /* True if the queue works, or session_refresh will give it more. */
 bool session_is_measuring(const struct session *s);
-/* Queues what is missing. Returns the number added. Problems side by side depend on the results of the
+/* Queues problems without results. Returns the number added. Problems side by side depend on the results of
+ * the
  * others: session_refresh queues them when no other is left, then REPEAT_ROUNDS of session_queue_repeats. */
 int session_measure_missing(struct session *s);
 /* Removes the pending jobs, and with them what would follow. Returns the number of jobs removed. */

@@ -8,7 +8,7 @@
 struct session_agent;
 
 /* The configured agent of a name or alias, also with a provider ("ort:CUDAExecutionProvider"). NULL with err
- * if there is none. */
+ * if none exists. */
 const struct config_runner *session_agent_find(const struct config *c, struct text name, struct error *err);
 /* Starts an agent for the current plan: its inputs with their shapes, its batch and data type, and the
  * configured number of threads. name: of a configured agent, or an alias; "ort:CUDAExecutionProvider" asks

@@ -1,6 +1,6 @@
 /* The results of one device identity (model and stack) in memory, for the analysis. Grows as results arrive.
  *
- * Results have the same key if they are of the same problem, algorithm (API, name, layouts, math), cache
+ * Results have the same key if they have the same problem, algorithm (API, name, layouts, math), cache
  * state and launch mode. Of one version of the runner full results outweigh those whose cost is a median,
  * and these those of the shortlist, those of less than three samples and noisy ones (stop disturbed); of
  * several noisy ones that with the lowest minimum stands, because other work only adds time. Full results
@@ -27,8 +27,8 @@ void results_add(struct results *r, const struct result *one);
  * that are there stay as they are, replaced ones too. */
 void results_hold(const struct results *r);
 void results_release(const struct results *r);
-/* Returns the current results of a problem, sorted by rank, then algorithm name; *count is 0 if there are
- * none. r owns the array, which is valid until the next results_add, and so are the results themselves, or as
+/* Returns the current results of a problem, sorted by rank, then algorithm name; *count may be 0. r owns the
+ * array, which is valid until the next results_add, and so are the results themselves, or as
  * long as they are held (results_hold). */
 const struct result *const *results_of(const struct results *r, const char *problem, int *count);
 /* Returns the replaced results with status ok, unordered: of those with equal key, stop, matrix units and

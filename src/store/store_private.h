@@ -25,7 +25,7 @@ struct migrate_step {
 int migrate_run(sqlite3 *db, const struct migrate_step *steps, int count, int target, struct error *err);
 /* Migrates to STORE_VERSION. */
 int migrate(sqlite3 *db, struct error *err);
-/* The schema's SQL of a trigger; free it with sqlite3_free. NULL: there is none. */
+/* The schema's SQL of a trigger; free it with sqlite3_free. NULL: no such trigger. */
 char *migrate_trigger(const char *name);
 
 /* True if two copies of a row have this value: an export writes 12 digits of a number. */

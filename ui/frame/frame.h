@@ -258,7 +258,7 @@ void what_ifs_step(struct app *app, int direction);
 void what_ifs_reset(struct app *app);
 /* True if it does not apply: nothing measured uses it, or costs are estimates that have none. */
 bool what_if_is_absent(const struct app *app, const struct what_if *row);
-void measure(struct app *app, bool all); /* what is missing, or the selected layer */
+void measure(struct app *app, bool all); /* missing problems, or the selected layer */
 void measure_stop(struct app *app);
 
 /* questions.c: y, n and a (always) answer; any other key does what it does */
@@ -269,7 +269,7 @@ const char *question_text(struct app *app);
  * changed. */
 bool question_measure(struct app *app);
 void question_leave(struct app *app); /* leaves, but asks while something is measured */
-/* About how long measuring what is missing takes: "~14 s". */
+/* About how long measuring the missing problems takes: "~14 s". */
 const char *question_time(struct app *app);
 
 /* request.c: passes a key to the view in front; false: it did nothing */

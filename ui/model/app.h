@@ -144,7 +144,7 @@ struct session_missing app_missing(struct app *app);
 /* True if that would take long (SESSION_LATER_LAYERS): app_go_on looks them up between keys. */
 bool app_missing_waits(const struct app *app);
 int app_missing_count(struct app *app);
-/* True if the device can measure what is missing, or its planner has not answered yet. */
+/* True if the device can measure missing problems, or its planner has not answered yet. */
 bool app_can_measure(const struct app *app);
 /* True if only its stored results are used: no runner was asked for. */
 bool app_is_recorded(const struct app *app);

@@ -44,7 +44,7 @@ struct toggle_says {
 	int wanted;              /* UNKNOWN: distinct problems to be measured first */
 	bool noisy;              /* ROUGH, PARTLY, KNOWN: a measurement in either total is noisy */
 };
-/* measurable: true if the device can measure or plan what is missing. */
+/* measurable: true if the device can measure or plan missing problems. */
 struct toggle_says say_toggle(const struct what_if_effect *e, bool measurable);
 
 /* From long to short; SAY_FORMS - 1 is the shortest. Returns buf, of SAY_GAP bytes. */

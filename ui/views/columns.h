@@ -1,5 +1,5 @@
 /* Further columns of the layers view: what limits a layer, its work, its algorithm, and what each what-if
- * saves on it. The user chooses them (configuration `columns`, key |); else as many as there is room for. */
+ * saves on it. The user chooses them (configuration `columns`, key |); else as many as fit. */
 #ifndef UI_VIEWS_COLUMNS_H
 #define UI_VIEWS_COLUMNS_H
 

@@ -135,7 +135,7 @@ void app_ask_choice(struct app *app, int row);
 void app_use(struct app *app, const struct scenario *s);
 /* Takes the next choice of what-if number `row` of what_if_table; after the last one, off. */
 void app_toggle(struct app *app, int row);
-/* As the key that measures what is missing, or the whole sweep. */
+/* As the key that measures missing problems, or the whole sweep. */
 void app_measure(struct app *app);
 /* Asks for a text in the bottom line. accept is called with it; false: it is not good (it notes why), and the
  * prompt stays. label: not copied. */

@@ -18,7 +18,7 @@ void deal_threads(struct deal *d, int lanes, int threads);
 /* Deals the branches to the lanes: the longest first, each to the lane that then ends first. cost: of a
  * branch with an equal share of the threads; unequal lanes take cost / threads. */
 void deal_branches(struct deal *d, const double *cost, int branches);
-/* Shares the threads by what the branches of each lane cost, at least one each, and deals again. */
+/* Shares the threads by the cost of the branches of each lane, at least one each, and deals again. */
 void deal_by_cost(struct deal *d, const double *cost, int branches, int threads);
 
 #endif

@@ -15,7 +15,7 @@
 #define CUDNN_SPACE_ALIGNMENT 256 /* of the converted source behind the engine's workspace */
 
 struct cudnn_candidate {
-	int form;                  /* index of the form it is of */
+	int form;                  /* index of its form */
 	struct cudnn_choice choice;
 	struct cudnn_plan *plan;   /* made ahead by cudnn_compile; NULL: not made, or taken */
 };

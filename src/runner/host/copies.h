@@ -39,7 +39,7 @@ char *copies_at(const struct copies *c, int64_t i);
 /* Copies the first one to all others, on all threads (team.h). */
 void copies_spread(struct copies *c);
 /* Copies that are opened from now on are in transparent huge pages of 2 MiB (huge), where they fill some, or
- * in those that the system gives without being asked. -1: the system has none. */
+ * in the system's default pages. -1: the system has no huge pages. */
 int copies_pages(bool huge, struct error *err);
 /* Closed memory is kept for reuse, since new pages cost more than filling them. Kept and open memory
  * together never exceed the largest amount that was open at once. Not thread-safe. */

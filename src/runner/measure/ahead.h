@@ -44,7 +44,7 @@ void ahead_prepare(struct ahead *a, const struct ahead_job *jobs, int count, boo
 /* Returns how many algorithms were compiled and problems were listed so far. Any thread may ask. */
 int64_t ahead_pieces(struct ahead *a);
 
-/* Writes the first problem on which a thread works now. Returns false if there is none. Any thread may
+/* Writes the first problem on which a thread works now. Returns false if no thread works. Any thread may
  * ask. */
 bool ahead_busy(struct ahead *a, char *text, size_t size);
 

@@ -43,7 +43,7 @@ struct backend {
 	void (*forget)(struct backend_list *list); /* frees its contents */
 	/* Does the host work of an algorithm that needs no device to itself, such as compiling, and keeps
 	 * what it made, or why it failed, in the list for prepare(). Several threads may call it at once
-	 * for different algorithms. NULL: there is none. */
+	 * for different algorithms. NULL: no such work. */
 	void (*compile)(const struct backend_list *list, int index);
 	/* Does all untimed work: primitives, memory, packed constants, inputs. Returns the work, to be
 	 * released, or NULL with *status and err. */
