@@ -263,7 +263,7 @@ static void add_rewrites(struct adviser *d)
 		int count = pad->shown.layer_count;
 		pad->pad = true;
 		pad->shown.title = arena_printf(d->arena, "pad channels to a multiple of 8 in %d layer%s; "
-			"copies for it are not priced", count, plural(count));
+		"the cost excludes copies", count, plural(count));
 	}
 }
 
@@ -282,14 +282,14 @@ void advice_moves(struct adviser *d, double bound_ns)
 	if (!d->start.amortized && !is_cpu(d)) {
 		struct move *m = move_add(d, ADVICE_LAUNCH);
 		m->amortized = true;
-		m->shown.title = "launch all kernels at once (a graph), not one by one";
+		m->shown.title = "launch all kernels at once (CUDA graph), not one by one";
 	}
 	if (!d->start.parallel && !has_peaks(d))
 		d->list.gaps[d->list.gap_count++] = (struct advice_gap){ LACKS_PEAKS, "parallel", false, 0 };
 	if (!d->start.parallel && has_peaks(d)) {
 		struct move *m = move_add(d, ADVICE_PARALLEL);
 		m->parallel = true;
-		m->shown.title = "run independent layers at once (at most)";
+		m->shown.title = "run layers in parallel (at most)";
 	}
 	add_rewrites(d);
 	if (d->start.layouts == LAYOUTS_FREE && d->plans[0].on.plan->nxc) {

@@ -43,14 +43,14 @@ void analysis_cache_describe(const struct analysis *a, struct str *out)
 	char bytes[STR_QUANTITY];
 	bool between = c > CACHE_NEAREST && cache_is_distance(c) && a->reuse_bytes < cache_distance(c);
 	if (cache_is_distance(c))
-		str_addf(out, "%s%s%s: %s pass between two uses of a constant",
+		str_addf(out, "%s%s%s: %s read between two uses of a constant",
 			between ? cache_name((enum cache)(a->cache - 1)) : "", between ? " to " : "",
 			cache_name(a->cache), str_bytes(bytes, a->reuse_bytes));
 	else
 		str_addf(out, "%s: %s", cache_name(a->cache), words[c]);
 	str_addf(out, "%s", cache_is_huge(a->cache) ? "; pages of 2 MiB" : "");
 	if (a->coverage.nearer)
-		str_addf(out, "; %d layer%s measured at a nearer distance, for lack of memory",
+		str_addf(out, "; %d layer%s measured at a shorter distance, for lack of memory",
 			a->coverage.nearer, a->coverage.nearer == 1 ? "" : "s");
 }
 

@@ -141,7 +141,7 @@ static void set_price(const struct finding *f, struct beside_priced *r)
 	if (r->text)
 		r->price = study_price_of(f->st, f->s, r->text, &r->why);
 	if (f->st->on.estimate && isnan(r->price.ns))
-		r->why = "a described device: nothing is measured on it, and there is no estimate";
+		r->why = "a described device: it has no measurements, and no estimate exists";
 }
 
 static void lacking_list(const struct study *st, struct besides *b, struct arena *a)

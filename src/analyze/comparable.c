@@ -145,7 +145,7 @@ static const char *requests(struct arena *a, const struct sides *x)
 static const char *trial(struct arena *a, const struct sides *x)
 {
 	const char *move = execution_move(a, x->execution);
-	return *move ? arena_printf(a, "it tried %s (compare --try)", move) : NULL;
+	return *move ? arena_printf(a, "it is a trial of %s (compare --try)", move) : NULL;
 }
 
 /* The kind of device that ran an execution. */
@@ -260,7 +260,7 @@ static const char *math_mode(struct arena *a, const struct sides *x)
 static const char *unknown_type(struct arena *a, const struct sides *x)
 {
 	(void)a;
-	return !*x->execution->dtype ? "the type that it computed in is unknown" : NULL;
+	return !*x->execution->dtype ? "its type of computation is unknown" : NULL;
 }
 
 /* The execution may have used matrix units of the device. */
@@ -275,7 +275,7 @@ static const char *matrix(struct arena *a, const struct sides *x)
 static const char *unknown_device(struct arena *a, const struct sides *x)
 {
 	(void)a;
-	return *x->device->model && !*x->execution->device ? "the device that it ran on is unknown" : NULL;
+	return *x->device->model && !*x->execution->device ? "its device is unknown" : NULL;
 }
 
 static const char *unknown_bound(struct arena *a, const struct sides *x)

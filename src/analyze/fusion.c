@@ -217,7 +217,7 @@ static void find_pattern(struct finder *f, const struct plan_layer *l, int patte
 	bool match = patterns[pattern].match(&c, f->plan, l, &why);
 	if (match && !units_agree(f, &c)) {
 		match = false;
-		why = "a layer of it belongs to another group";
+		why = "one of its layers belongs to another group";
 	}
 	int distinct = match ? distinct_of_problem(f, &c.problem, false) : -1;
 	if (match && distinct < 0)

@@ -92,7 +92,7 @@ static int changing_input(const struct plan *p, const struct plan_layer *l)
 }
 
 #define PROBE_LAYERS 8
-#define READ "a value inside it is read by other layers or is a model output"
+#define READ "other layers read a value inside it, or it is a model output"
 
 /* True if one of the layers before l, along their first inputs that change, is a product of two tensors. */
 static bool leads_to_product(const struct plan *p, const struct plan_layer *l)
@@ -119,7 +119,7 @@ static bool fail(struct match *m, const char *why)
 static bool altered(struct match *m, const struct plan_layer *l)
 {
 	return fail(m, leads_to_product(m->p, l)
-			       ? "its scores are changed by an operation that the fused kernel does not have"
+			       ? "the fused kernel lacks an operation on its scores"
 			       : NULL);
 }
 
@@ -199,9 +199,9 @@ static bool take_selected(struct match *m, const struct plan_layer *l)
 	if (m->mask >= 0 || m->causal)
 		return fail(m, "it has two masks");
 	if (!m->p->values[fill].constant)
-		return fail(m, "what replaces its masked scores is computed at run time");
+		return fail(m, "the value of its masked scores is computed at run time");
 	if (!triangle_fills(m->p, fill))
-		return fail(m, "what replaces its masked scores does not hide them");
+		return fail(m, "the value of its masked scores does not hide them");
 	enum triangle t = triangle_of(m->p, l->inputs[0]);
 	m->causal = kept ? t == TRIANGLE_SEEN : t >= TRIANGLE_HIDDEN;
 	if (!m->causal)

@@ -102,8 +102,7 @@ bool join_find(struct join *j, const struct plan *p, int value)
 			j->count++;
 	}
 	if (j->count < seen)
-		j->why = "not all matmuls of the value have the same types and orders of their matrices, and "
-			 "one output";
+		j->why = "the matmuls of the value differ in types or matrix orders, or have several outputs";
 	return j->count > 0;
 }
 

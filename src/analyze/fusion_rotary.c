@@ -184,7 +184,7 @@ static bool match_turned(struct rotary *m, const struct plan_layer *sum)
 		if (!turn || !plain || turn == plain || !is_turned(m, turn->inputs[i % 2]))
 			continue;
 		m->sine = turn->inputs[!(i % 2)];
-		m->why = "its halves are not those of the value that is multiplied by the cosines";
+		m->why = "its halves belong to another value than the product with the cosines";
 		int at = source_of(m, plain->inputs[0]) == m->x ? 0 :
 			source_of(m, plain->inputs[1]) == m->x ? 1 : -1;
 		if (at < 0)
@@ -301,7 +301,7 @@ bool chain_rotary(struct chain *c, const struct plan *p, const struct plan_layer
 	if (!match)
 		return false;
 	if (!is_closed(&m, l))
-		*why = "a value inside it is read by other layers or is a model output";
+		*why = "other layers read a value inside it, or it is a model output";
 	else if (!problem_fill(&m, l->outputs[0]))
 		*why = "its sizes are unknown, or its input and output differ in shape or type";
 	if (*why)

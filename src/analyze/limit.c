@@ -100,11 +100,11 @@ struct limit limit_of_parsed(const struct layer_cost *c, const struct problem *p
 	const struct scenario *s, enum cache cache)
 {
 	static const char *const none[ORIGIN_COUNT] = { [ORIGIN_FREE] = "the layer costs nothing",
-		[ORIGIN_FUSED] = "part of a fused kernel: see its first layer" };
+		[ORIGIN_FUSED] = "it is part of a fused kernel: see the first layer" };
 	struct limit l = { .intensity = NAN, .peak_per_s = NAN, .share = NAN };
 	if (c->bodies || none[c->origin]) {
 		snprintf(l.why, sizeof(l.why), "%s",
-			c->bodies ? "it runs the layers of a subgraph: see those" : none[c->origin]);
+			c->bodies ? "it runs the layers of a subgraph: see these layers" : none[c->origin]);
 		return l;
 	}
 	if (!problem) {

@@ -49,9 +49,9 @@ enum bar {
 	BAR_COUNT
 };
 static const char *const bars[BAR_COUNT] = { NULL, "only measured with algorithms of relaxed math",
-	"only measured with algorithms that use matrix units or may",
-	"only measured with algorithms that use matrix units or may",
-	"only measured with algorithms that need more workspace than allowed, or an unknown one",
+	"only measured with algorithms that use matrix units, or may use them",
+	"only measured with algorithms that use matrix units, or may use them",
+	"only measured with algorithms that need more workspace than allowed, or an unknown amount",
 	"only measured with nondeterministic algorithms",
 	"only measured with algorithms of libraries that the scenario leaves out" };
 

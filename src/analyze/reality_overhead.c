@@ -94,8 +94,8 @@ const char *reality_excess_text(struct arena *a, const struct reality *y)
 		: y->overlaps ? "rows ran at the same time" : arena_printf(a, "a profiled run takes %s",
 		str_duration(run, y->execution->profiled_ns / runs));
 	return arena_printf(a,
-		"rows%s take %s, %s more than the median latency: %s. The gaps of layers are too large by "
-		"that together; unexplained takes it back",
+		"rows%s take %s, %s more than the median latency: %s. The gaps of layers are together too "
+		"large by this time; unexplained is lower by it",
 		isnan(y->gaps[GAP_LAUNCH].ns) ? "" : " and launch",
 		str_duration(rows, y->execution->stats.median + y->excess_ns),
 		str_duration(excess, y->excess_ns), why);

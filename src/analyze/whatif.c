@@ -146,9 +146,8 @@ static void libraries_say(const struct scenario *s, char *buf, size_t size)
 
 static const struct what_if table[] = {
 	{ "parallel", 'p', "parallel",
-		"independent layers run at the same time: as far as memory, caches and units allow "
-		"(resources), without limit (path), or as branches that were measured side by side "
-		"(measured)",
+		"independent layers run in parallel: limited by memory, caches and units (resources), "
+		"without limit (path), or as measured branches side by side (measured)",
 		STAGE_TOTAL, { "off", "resources", "path", "measured" }, parallel_get, parallel_set,
 		.show = SHOW_ALWAYS },
 	{ "fusion", 'f', "fusion",
@@ -162,15 +161,15 @@ static const struct what_if table[] = {
 		STAGE_RESULTS, { "off", "on" }, matrix_get, matrix_set,
 		.absent = "no problem here can run on matrix units", .available = matrix_available },
 	{ "algorithm", 'a', "best algo",
-		"each layer runs the fastest algorithm measured (best), the library's first choice "
-		"(preferred), or the named one where it has it, else the fastest (wildcards: jit*)",
+		"each layer runs the fastest measured algorithm (best), the library's first choice "
+		"(preferred), or the named one if the layer has it, else the fastest (wildcards: jit*)",
 		STAGE_RESULTS, { "preferred", "best" }, algorithm_get, algorithm_set,
 		.value = "NAME", .example = "jit*", .take = algorithm_take, .say = algorithm_say,
 		.absent = "estimates have no algorithms", .available = algorithm_available,
 		.layers = algorithm_layers },
 	{ "launch", 'l', "launch",
-		"executions back to back, launch cost spread over them (amortized), or each on its own "
-		"(isolated)",
+		"executions back to back, launch cost divided by their number (amortized), or single "
+		"executions (isolated)",
 		STAGE_RESULTS, { "isolated", "amortized" }, amortized_get, amortized_set,
 		.absent = "estimates by the peaks alone have no launches", .available = launch_available },
 	{ "math", 'r', "math",
@@ -179,20 +178,19 @@ static const struct what_if table[] = {
 		STAGE_RESULTS, { "strict", "relaxed" }, relaxed_get, relaxed_set, SHOW_KNOWN,
 		.absent = "no measured algorithm rounds to lower precision", .available = math_available },
 	{ "layout", 'o', "layout",
-		"channels last in the whole model (nhwc), with conversions at its borders; or each layer its "
-		"own, for the cheapest total with conversions (priced); off: as the library chooses or as in "
-		"ONNX (nchw)",
+		"channels last in the whole model (nhwc), with conversions at its borders; or a layout per "
+		"layer, for the cheapest total with conversions (priced); off: the library's choice or ONNX "
+		"order (nchw)",
 		STAGE_PLAN, { "nchw", "nhwc", "priced" }, layouts_get, layouts_set, SHOW_KNOWN,
 		.absent = "no layer has a channels-last form", .available = layout_available },
 	{ "workspace", 'w', "workspace",
-		"only algorithms that need at most this much memory besides their operands (64M, 1G), and "
-		"not those whose need is unknown",
+		"only algorithms that need at most this much memory besides their operands (64M, 1G), none "
+		"with an unknown need",
 		STAGE_RESULTS, { "unlimited", "0" }, workspace_get, workspace_set, SHOW_ON,
 		.value = "BYTES", .example = "512M", .take = workspace_take, .say = workspace_say,
 		.absent = "no measured algorithm needs a workspace", .available = workspace_available },
 	{ "deterministic", 'K', "determ.",
-		"only algorithms that return the same bits each time: not those that their library notes as "
-		"nondeterministic",
+		"only deterministic algorithms: none that its library notes as nondeterministic",
 		STAGE_RESULTS, { "off", "on" }, deterministic_get, deterministic_set, SHOW_ON,
 		.absent = "no measured algorithm is noted as nondeterministic",
 		.available = deterministic_available },
@@ -204,31 +202,30 @@ static const struct what_if table[] = {
 		.layers = libraries_layers },
 	{ "cache", 'C', "cache",
 		"cache contents before each layer: activations and weights (warm), activations only (net), "
-		"nothing (cold); auto: weights as far away as what the model reads between two uses of them",
+		"nothing (cold); auto: weights at the model's reuse distance (bytes read between two uses)",
 		STAGE_RESULTS, { "auto", "warm", "net", "cold" }, cache_get, cache_set, SHOW_ON,
 		.absent = "results are of one cache state", .available = cache_available },
 	{ "pages", 'P', "pages",
-		"operands in pages of 2 MiB, which need fewer entries of the TLB (2m), or in those that the "
-		"system gives unasked (4k); GLIBC_TUNABLES=glibc.malloc.hugetlb=1 asks for them",
+		"operands in pages of 2 MiB, which need fewer entries of the TLB (2m), or in the system's "
+		"default pages (4k); GLIBC_TUNABLES=glibc.malloc.hugetlb=1 requests 2m",
 		STAGE_RESULTS, { "4k", "2m" }, huge_pages_get, huge_pages_set, SHOW_ON,
 		.absent = "nothing was measured in pages of 2 MiB (bench -w pages=2m)",
 		.available = pages_available },
 	{ "pad", 'i', "pad",
 		"convolutions and matmuls run with channels padded to a multiple of 8 where that is faster; "
-		"copies of activations for it are not priced",
+		"the cost excludes copies of activations",
 		STAGE_RESULTS, { "off", "on" }, pad_get, pad_set, SHOW_ON,
 		.detail = "multiples of 8", .absent = "all channels are multiples of 8",
 		.available = pad_available, .layers = pad_layers },
 	{ "fold", 'F', "fold",
-		"without layers that graph optimizers remove: those that return their input (adding 0), undo "
-		"the layer before them (two Transposes), compute what another layer computes, or that "
-		"nothing reads",
+		"without the layers that graph optimizers remove: layers that return their input (adding "
+		"0), undo the previous layer (two Transposes), repeat another layer, or have unread results",
 		STAGE_PLAN, { "off", "on" }, fold_get, fold_set, SHOW_ON,
 		.absent = "graph optimizers remove no layer that takes time", .available = fold_available,
 		.layers = fold_layers },
 	{ "assume", 'W', "given",
-		"layers have the costs that are assumed for them (--assume; = or :assume LAYER=COST in "
-		"the explorer), as with kernels of your own",
+		"layers have their assumed costs (--assume; = or :assume LAYER=COST in the explorer), as "
+		"with custom kernels",
 		STAGE_RESULTS, { "off", "given" }, assume_get, assume_set, SHOW_ON,
 		.absent = "no cost is assumed", .available = assume_available, .layers = assume_layers },
 };

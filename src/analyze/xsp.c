@@ -77,7 +77,7 @@ static const struct xsp_analysis analyses[] = {
 	ROW("A2", "layers", layers, XSP_LAYER, true, "output, latency and memory of the layers"),
 	ROW("A3", "layer-latency", layer_latency, XSP_LAYER, true,
 		"latency of the layers in execution order"),
-	ROW("A4", "layer-memory", layer_memory, XSP_LAYER, false, "memory that the layers allocate"),
+	ROW("A4", "layer-memory", layer_memory, XSP_LAYER, false, "memory allocated by the layers"),
 	ROW("A5", "layer-types", layer_types, XSP_LAYER, true, "number of layers by type"),
 	ROW("A6", "type-latency", type_latency, XSP_LAYER, true, "latency by layer type"),
 	ROW("A7", "type-memory", type_memory, XSP_LAYER, false, "allocated memory by layer type"),
@@ -95,7 +95,7 @@ static const struct xsp_analysis analyses[] = {
 	BOUND("B1", "by-type", by_type, "costs by operator type"),
 	BOUND("B2", "by-scope", by_scope, "costs by the first parts of the layers' names"),
 	BOUND("B3", "by-class", by_class, "costs by class"),
-	BOUND("B4", "distribution", distribution, "how many layers have how much of the cost"),
+	BOUND("B4", "distribution", distribution, "numbers of layers and their share of the cost"),
 	BOUND("B5", "gains", gains, "best and preferred cost, gain of each what-if"),
 	BOUND("B6", "by-limit", by_limit, "costs by what limits the layers"),
 };
@@ -141,7 +141,7 @@ static int unknown(struct text word, bool bound, bool exists, struct error *err)
 	error_set(err, "--analysis %.*s: %s; use all, %s", (int)word.n, word.p,
 		!exists ? "no such analysis" :
 		bound   ? "needs an execution (benanza compare)" :
-			  "is of the bound alone (benanza bound)",
+			  "needs only the bound (benanza bound)",
 		names.p);
 	str_free(&names);
 	return -1;
@@ -216,7 +216,7 @@ static const char *missing(const struct xsp_analysis *x, const struct xsp_levels
 {
 	bool bound = !l->in->execution_count;
 	if (!bound && x->bound_alone)
-		return "of the bound alone: benanza bound MODEL --analysis";
+		return "needs only the bound: benanza bound MODEL --analysis";
 	if (bound && !x->from_bound)
 		return "needs an execution: benanza compare MODEL PROFILE";
 	if (bound)

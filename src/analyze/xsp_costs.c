@@ -144,7 +144,7 @@ XSP_FILL(by_limit)
 	}
 	fill_sums(t, l, words);
 	if (why[0])
-		t->note = arena_printf(t->arena, "%s%slimit unknown, of the costliest layer since %s",
+		t->note = arena_printf(t->arena, "%s%slimit unknown; of the costliest layer because %s",
 			t->note, *t->note ? "; " : "", why);
 }
 
@@ -281,6 +281,6 @@ XSP_FILL(gains)
 			xsp_estimate(
 				t, gains[k - first] ? gains[k - first][layer->index] : NAN, layer->estimated);
 	}
-	t->note = "gains: cost with the what-if off less cost with it on; a group's is at its first layer; "
-		  "-: not available, or not all measured";
+	t->note = "gain: cost with the what-if off minus cost with it on; a group shows it at its first "
+	"layer; -: not available, or not all measured";
 }

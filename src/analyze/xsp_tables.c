@@ -57,7 +57,7 @@ static void note_latency(struct xsp_table *t, const struct xsp_levels *l)
 	if (!isnan(l->model_ns))
 		add_note(t, arena_printf(t->arena, "model %s", duration(t->arena, l->model_ns)));
 	if (l->layer && l->layer->profiler_inside_ns > 0)
-		add_note(t, arena_printf(t->arena, "less %s a layer for the profiler",
+		add_note(t, arena_printf(t->arena, "less %s per layer for the profiler",
 				    duration(t->arena, l->layer->profiler_inside_ns)));
 	if (l->without_ns)
 		add_note(t, arena_printf(t->arena, "%d layer%s without a latency", l->without_ns,
@@ -313,7 +313,7 @@ XSP_FILL(layer_roofline)
 	}
 	note_roof(t, l);
 	add_note(t, counted ? "operations and bytes from the device's counters"
-			    : "operations and bytes that the model needs");
+			    : "operations and bytes of the model");
 }
 
 /* ---- kernels ---- */

@@ -68,8 +68,8 @@ int cgroup_folders(struct arena *a, const char *listed, const char *controller, 
 
 /* --- memory --- */
 
-/* The number after `word` at the start of a line of the file (word "": on the first line); NaN if there is
- * none. */
+/* The number after `word` at the start of a line of the file (word "": on the first line); NaN without a
+ * number. */
 static double number_read(const char *root, const char *folder, const char *name, const char *word)
 {
 	char path[PATH_MOST], line[256];

@@ -103,14 +103,14 @@ static int path_check(const char *path, const struct output_rules *rules, struct
 			if (is_same_place(*p, path))
 				return error_set(err, "is read here, so it is never written; give another "
 					"name");
-		return lstat(path, st) ? 0 : error_set(err, "a link to a file that is not there; remove it");
+		return lstat(path, st) ? 0 : error_set(err, "a link to a missing file; remove it");
 	}
 	if (S_ISDIR(st->st_mode))
 		return error_set(err, "a folder; give the name of a file");
 	if (!S_ISREG(st->st_mode))
 		return rules->files_only ? error_set(err, "not a file that can be replaced") : 1;
 	if (is_read(rules, st))
-		return error_set(err, "is read here, so it is never replaced; give another name");
+		return error_set(err, "is an input of this command and is never replaced; give another name");
 	if (rules->refusal)
 		return error_set(err, "the file exists; %s", rules->refusal);
 	return access(path, W_OK) ? cannot(err, errno) : 1;

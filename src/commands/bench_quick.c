@@ -108,8 +108,8 @@ int bench_within_read(const struct options *o, double *percent, struct error *er
 		return error_set(err, "--within takes a percentage above 0, at most 100%%, not %.60s",
 			own->within);
 	if (own->emit_jobs || own->again || own->shaky || own->caches || own->algorithms)
-		return error_set(err, "--within goes without --emit-jobs, --again, --shaky, --caches and "
-				      "--algorithms, which say what is measured");
+		return error_set(err, "--within excludes --emit-jobs, --again, --shaky, --caches and "
+		"--algorithms, which select the problems to measure");
 	return 0;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const char no_driver[] = "benchdnn has no driver for this kernel";
-static const char no_layout[] = "benchdnn takes no such strides";
+static const char no_layout[] = "benchdnn does not take these strides";
 
 struct line {
 	const struct problem *p;
@@ -294,7 +294,7 @@ static void epilogues_add(struct line *l)
 	for (int i = window && has_bias(p); i < p->epilogue_count; i++) {
 		const struct epilogue *e = &p->epilogue[i];
 		if (e->kind != EPILOGUE_ELTWISE && e->kind != EPILOGUE_BINARY) {
-			l->why = "benchdnn has no such epilogue there";
+			l->why = "benchdnn has no such epilogue for this kernel";
 			return;
 		}
 		const struct alg *a = alg_of(l, e->mode);
@@ -316,7 +316,8 @@ const char *benchdnn_write(const struct problem *p, struct str *out)
 		const struct driver *d = &drivers[i];
 		if (d->kernel != p->kernel)
 			continue;
-		l.why = p->epilogue_count && !d->epilogues ? "benchdnn has no epilogues there" : NULL;
+		l.why = p->epilogue_count && !d->epilogues ? "benchdnn has no epilogues for this "
+		"kernel" : NULL;
 		if (d->options)
 			d->options(&l);
 		epilogues_add(&l);

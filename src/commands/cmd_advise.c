@@ -13,7 +13,7 @@ struct advise_options {
 
 static const struct option_row advise_rows[] = {
 	{ "target", 0, "TIME", OWN_TEXT(advise_options, target),
-		"only what reaches this latency (5ms, 300us) or throughput (200/s, items)" },
+		"only the advice that reaches this latency (5ms, 300us) or throughput (200/s, items)" },
 	{ 0 }
 };
 
@@ -59,13 +59,10 @@ const struct command command_advise = {
 	.arguments = "MODEL",
 	.least = 1,
 	.most = 1,
-	.text = "optimizations, ranked by what they save",
+	.text = "optimizations, ranked by their saving",
 	.about = "Prints what to do first: fusions, algorithms, matrix units, data types, launches, layouts, "
-		 "each "
-		 "with what it saves after all advice above it, and how it is done in ONNX Runtime, TensorRT "
-		 "and "
-		 "PyTorch. It starts from the model as it is, with no optimization, or from the scenario of "
-		 "-w. "
+		 "each with its saving after all advice above it, and how to do it in ONNX Runtime, "
+		 "TensorRT and PyTorch. It starts from the unoptimized model, or from the scenario of -w. "
 		 "Measures nothing: run bench first, or name a recorded or described device.",
 	.examples = { "benanza advise model.onnx", "benanza advise -d h100 -b 8 --target 2ms model.onnx" },
 	.own = advise_rows,

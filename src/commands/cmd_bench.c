@@ -41,10 +41,10 @@ static const struct option_row bench_rows[] = {
 	{ "again", 0, NULL, OWN_FLAG(bench_options, again), "measure everything again" },
 	{ "shaky", 0, NULL, OWN_FLAG(bench_options, shaky), "also measure noisy and disputed results again" },
 	{ "agents", 0, "[=LIST]", OWN_TEXT(bench_options, agents),
-		"then also run the models with frameworks (ort,openvino ...; default: all installed)" },
+		"afterwards also run the models with frameworks (ort,openvino ...; default: all installed)" },
 	{ "algorithms", 0, "WHICH", OWN_TEXT(bench_options, algorithms),
-		"all: also those that the libraries' heuristics do not return, which measures everything "
-		"again; heuristics: only those that they return" },
+		"all: also algorithms that the libraries' heuristics do not return (measures everything "
+		"again); heuristics: only algorithms that they return" },
 	{ "caches", 0, "LIST", OWN_TEXT(bench_options, caches),
 		"cache states (net,warm,cold,1m..512m); measures everything again" },
 	{ "emit-jobs", 0, NULL, OWN_FLAG(bench_options, emit_jobs),
@@ -53,10 +53,10 @@ static const struct option_row bench_rows[] = {
 		"with --emit-jobs: model: all problems of one model before those of the next; value: by "
 		"their share of the work of all models (default)" },
 	{ "no-quick", 0, NULL, OWN_FLAG(bench_options, no_quick),
-		"no first pass: measure each problem only in full" },
+		"no quick first pass: measure each problem only in full" },
 	{ "within", 0, "PERCENT", OWN_TEXT(bench_options, within),
-		"stop as soon as the bound is known to +- PERCENT; what narrows its interval most is "
-		"measured first" },
+		"stop as soon as the bound is known to +- PERCENT; the problems that narrow its interval "
+		"most come first" },
 	{ "launches", 0, "LIST", OWN_TEXT(bench_options, launches),
 		"with --emit-jobs: launch modes (amortized,isolated)" },
 	{ 0 }
@@ -296,7 +296,7 @@ static int states_read(const struct options *o, bool caches[CACHE_COUNT], struct
 		return error_set(err, "--order needs --emit-jobs");
 	if (bench_caches(o, caches, err))
 		return -1;
-	return caches[CACHE_NET] ? 0 : error_set(err, "--caches: add net, which bounds need");
+	return caches[CACHE_NET] ? 0 : error_set(err, "--caches: add net, because bounds need it");
 }
 
 /* -1: the device cannot measure the states that are asked for (caches; NULL: none are given). */
@@ -616,10 +616,9 @@ const struct command command_bench = {
 	.arguments = "MODEL...",
 	.least = 1,
 	.most = COMMAND_ARGUMENTS_MAX,
-	.text = "measure the problems that have no result yet",
-	.about = "Measures the problems of the models that have no result in the database. Ctrl-C keeps what "
-		 "is measured; "
-		 "the next run continues from there.",
+	.text = "measure the problems without a result",
+	.about = "Measures the problems of the models that have no result in the database. Ctrl-C stops and "
+	"keeps all results; the next run continues from there.",
 	.examples = { "benanza bench -b 1,8 model.onnx",
 		"benanza bench --emit-jobs --budget-ms 50 model.onnx > jobs.jsonl" },
 	.own = bench_rows,

@@ -62,9 +62,8 @@ const struct command command_bound = {
 	.least = 1,
 	.most = 1,
 	.text = "lower bounds, coverage, what-ifs",
-	.about = "Prints the lower bound of the model's latency, how much of it is measured, what each "
-		 "what-if "
-		 "saves, and the layers with the highest cost. Measures nothing: run bench first, or name a "
+	.about = "Prints the lower bound of the model's latency, its measured share, the saving of each "
+	"what-if, and the layers with the highest cost. Measures nothing: run bench first, or name a "
 		 "recorded or described device.",
 	.examples = { "benanza bound model.onnx",
 		"benanza bound -d h100 -b 8 -t f16 -w fusion,matrix model.onnx" },

@@ -19,9 +19,10 @@
 
 static const struct option_row compare_rows[] = {
 	{ "run", 0, "LIST", OWN_TEXT(compare_options, run),
-		"run the model now with these frameworks (ort,openvino ...), and keep the executions" },
+		"run the model now with these frameworks (ort,openvino ...), and store the executions" },
 	{ "try", 0, "[=LIST]", OWN_TEXT(compare_options, trials),
-		"with --run: try changes for real (level,threads,batch=8,f16,int8 ...; without LIST: all)" },
+		"also try changes of the execution's settings (level,threads,batch=8,f16,int8 ...; without "
+		"LIST: all)" },
 	{ "latency", 0, "TIME", OWN_TEXT(compare_options, latency),
 		"latency of a run without profiler, e.g. 41.2ms; alone or with one FILE" },
 	{ "against", 0, NULL, OWN_FLAG(compare_options, against),
@@ -29,7 +30,7 @@ static const struct option_row compare_rows[] = {
 	{ "analysis", 0, "LIST", OWN_TEXT(compare_options, analysis),
 		"tables instead of the report: XSP's A1 to A15, e.g. A3,type-latency, or all" },
 	{ "tree", 0, NULL, OWN_FLAG(compare_options, tree),
-		"model, layers and kernels as a tree instead: measured, bound, ratio, gap" },
+		"a tree of model, layers and kernels instead: measured, bound, ratio, gap" },
 	{ "trace", 0, "FILE", OWN_TEXT(compare_options, trace),
 		"write execution and bound as a Chrome trace (for Perfetto)" },
 	{ 0 }
@@ -124,7 +125,7 @@ static int scenarios_run(struct arena *a, struct session *s, const struct option
 	int status = agents_run_all(s, o, own->run, true, a, made, &tally, err);
 	json_decref(tally.report);
 	if (interrupted && made->count)
-		fprintf(stderr, "benanza: interrupted; the executions before are stored\n");
+		fprintf(stderr, "benanza: interrupted; earlier executions are stored\n");
 	else if (interrupted)
 		fprintf(stderr, "benanza: interrupted; nothing was stored\n");
 	return status;
@@ -216,7 +217,7 @@ static int executions_missing(const struct session *s, struct error *err)
 	const char *path = session_config(s)->db ? session_config(s)->db : config_default_db(&a);
 	error_set(err,
 		"compare: needs an execution: a profile (FILE), or --latency 41.2ms; the database %s%s",
-		session_store(s) ? "has none of this model" : path,
+		session_store(s) ? "has no execution of this model" : path,
 		session_store(s) ? "" : " does not exist or is empty");
 	arena_free(&a);
 	return -1;
@@ -334,7 +335,7 @@ static int compare_again(struct arena *a, struct session *s, const struct option
 		return refused ? EXIT_GAPS : EXIT_DONE;
 	}
 	compare_one(a, s, e, c);
-	fprintf(stderr, "benanza: %s; the first run is compared\n",
+	fprintf(stderr, "benanza: %s; the report uses the first run\n",
 		interrupted ? "interrupted" : err->text[0] ? err->text : "the second run gave no result");
 	err->text[0] = '\0';
 	return status == EXIT_BAD ? EXIT_BAD : EXIT_GAPS;
@@ -411,8 +412,8 @@ static int compare_all(struct arena *a, struct session *s, const struct options 
 	int status = EXIT_DONE;
 	const struct output_rules rules = options_output(o, s, a);
 	if (own->trace && output_is_stdout(own->trace)) {
-		error_set(err, "--trace %s: the report is written there: give a file, or >(COMMAND) of a "
-			"shell", own->trace);
+		error_set(err, "--trace %s: the report goes to standard output: give a file, or >(COMMAND) "
+		"of a shell", own->trace);
 		return EXIT_BAD;
 	}
 	if (own->trace && trace_open(&trace, own->trace, &rules, err))
@@ -529,9 +530,9 @@ const struct command command_compare = {
 	.text = "a real execution beside the bound",
 	.about = "Reads profiles that frameworks wrote (ONNX Runtime, trtexec and others, recognized by "
 		 "content; "
-		 "save ONNX Runtime's optimized model beside its profile and name both), traces their rows "
-		 "to the "
-		 "model's layers, and splits the difference between measured latency and bound into gaps. "
+		 "save ONNX Runtime's optimized model beside its profile and name both), matches their rows "
+		 "with the model's layers, and splits the difference between measured latency and bound "
+		 "into gaps. "
 		 "With --run it runs the model now and, if that is faster than the bound, measures both "
 		 "again; without --run it measures nothing.",
 	.examples = { "benanza compare --run ort,openvino model.onnx",

@@ -73,7 +73,7 @@ static int db_repair(struct store *s, struct options *o, struct error *err)
 	else if (count >= 0) {
 		fputs(left.n ? left.p : "", stdout);
 		printf("%d row%s removed%s\n", removed, removed == 1 ? "" : "s", !count ? "" :
-			"; benanza db merge --db NEW.db FILE saves what can still be read");
+			"; benanza db merge --db NEW.db FILE saves the readable rows");
 	}
 	str_free(&left);
 	return count < 0 ? EXIT_BAD : count ? EXIT_GAPS : EXIT_DONE;
@@ -129,8 +129,8 @@ const struct command command_db = {
 const struct command command_db_info = {
 	.name = "db info",
 	.arguments = "",
-	.text = "what the database holds",
-	.about = "Prints what the database holds: results, problems, devices.",
+	.text = "contents of the database",
+	.about = "Prints the contents of the database: results, problems, devices.",
 	.examples = { "benanza db info", "benanza db info --json" },
 	.groups = { &options_json },
 	.run = cmd_db_info,
@@ -139,7 +139,7 @@ const struct command command_db_info = {
 const struct command command_db_check = {
 	.name = "db check",
 	.arguments = "",
-	.text = "is the database sound?",
+	.text = "check the integrity of the database",
 	.about = "Checks the integrity of the database. Exit status 1 if it has findings.",
 	.examples = { "benanza db check" },
 	.groups = { &options_json },
@@ -150,9 +150,9 @@ const struct command command_db_repair = {
 	.name = "db repair",
 	.arguments = "",
 	.text = "remove the rows that db check names",
-	.about = "Removes what db check finds: rows with impossible numbers or texts, and those that refer "
-		 "to missing ones. bench measures what is gone again. Exit status 1 if something is left: "
-		 "the file itself is damaged.",
+	.about = "Removes the rows that db check finds: rows with impossible numbers or texts, and rows "
+	"that refer to missing rows. bench measures the removed problems again. Exit status 1 if findings "
+	"remain: the file itself is damaged.",
 	.examples = { "benanza db repair" },
 	.groups = { &options_json },
 	.run = cmd_db_repair,
@@ -163,10 +163,10 @@ const struct command command_db_import = {
 	.arguments = "FILE...",
 	.least = 1,
 	.most = COMMAND_ARGUMENTS_MAX,
-	.text = "add the results that a runner wrote",
+	.text = "add the results of a runner",
 	.about = "Adds the results that a runner or db export wrote, plain or gzipped; - is standard input. "
 		 "Results that the database has are not added again. With --as google-benchmark it reads "
-		 "what Google Benchmark wrote for SCOPE and dlperf, or db export with the same option.",
+		 "the JSON of Google Benchmark for SCOPE and dlperf, or of db export with the same option.",
 	.examples = { "benanza db export > results.jsonl", "benanza db import --db other.db results.jsonl",
 		"benanza db import --as google-benchmark results.json" },
 	.own = db_format_rows,
@@ -192,9 +192,8 @@ const struct command command_db_export = {
 	.arguments = "[MODEL...]",
 	.most = COMMAND_ARGUMENTS_MAX,
 	.text = "results as JSON lines, for db import",
-	.about = "Prints results for db import, one JSON object per line: all, those of the device that -d "
-		 "names, "
-		 "or those of the models' problems. With --as google-benchmark it prints the results of "
+	.about = "Prints results for db import, one JSON object per line: all results, those of the device "
+	"-d, or those of the models' problems. With --as google-benchmark it prints the results of "
 		 "one device as JSON for the tools of Google Benchmark.",
 	.examples = { "benanza db export | gzip -9n > results.jsonl.gz",
 		"benanza db export -b 1,8 model.onnx > model.jsonl",

@@ -260,7 +260,7 @@ static void described_text(const json_t *described, bool errors)
 	size_t i;
 	const json_t *o;
 	if (json_array_size(described))
-		puts("described by their vendor's figures (choose with -d NAME: estimates, no measurements)");
+		puts("described by the vendor's figures (select with -d NAME: estimates, no measurements)");
 	json_array_foreach(described, i, o) {
 		char memory[2 * STR_QUANTITY], f32[2 * STR_QUANTITY], f16[2 * STR_QUANTITY];
 		const char *caveat = json_string_at(o, "caveat", "");
@@ -328,8 +328,8 @@ static void devices_text(const json_t *runners, const json_t *recorded)
 		libraries_text(json_object_get(o, "libraries"));
 		peaks_text(o, "peaks not measured yet (bench MODEL), or noisy (bench --shaky MODEL)");
 	}
-	puts("recorded in the database (choose with -d NUMBER) or with the program (-d MODEL or part of the "
-		"stack)");
+	puts("recorded in the database (select with -d NUMBER) or with the program (-d MODEL or part of the "
+	"stack)");
 	json_array_foreach(recorded, i, o) {
 		char id[32];
 		snprintf(id, sizeof(id), "%lld", (long long)json_int_at(o, "id", 0));
@@ -380,9 +380,9 @@ const struct command command_devices = {
 	.name = "devices",
 	.arguments = "",
 	.text = "runners, recorded devices, described devices, agents",
-	.about = "Lists the runners that answer, the devices that have results in the database or come with "
-		 "the program, and the described ones: -d selects each of these. Then the agents with their "
-		 "frameworks.",
+	.about = "Lists the runners that answer, the devices with results in the database or the program's "
+	"own records, and the described devices: -d selects any of them. Then it lists the agents with "
+	"their frameworks.",
 	.examples = { "benanza devices", "benanza devices --json" },
 	.groups = { &options_threads, &options_json },
 	.run = cmd_devices,

@@ -18,7 +18,8 @@ struct diff_options {
 
 static const struct option_row diff_rows[] = {
 	{ "with", 0, "OPTIONS", OWN_LIST(diff_options, with),
-		"options of B, after those of A, e.g. --with '-d h100 -t f16'; several: each beside A" },
+		"options of B, added to those of A, e.g. --with '-d h100 -t f16'; repeated: compares each "
+		"with A" },
 	{ "threshold", 0, "PERCENT", OWN_TEXT(diff_options, threshold),
 		"smaller slowdowns do not count (default 5%)" },
 	{ 0 }
@@ -32,7 +33,7 @@ static int threshold_parse(const char *text, double *share, struct error *err)
 		return 0;
 	double percent = strspn(text, "0123456789.") ? strtod(text, &end) : -1;
 	if (percent < 0 || percent > 1e6 || (strcmp(end, "") != 0 && strcmp(end, "%") != 0))
-		return error_set(err, "--threshold: '%.40s' is not a percentage from 0 on (5%%)", text);
+		return error_set(err, "--threshold: '%.40s' is not a percentage of 0 or more (5%%)", text);
 	*share = percent / 100;
 	return 0;
 }
@@ -138,7 +139,7 @@ static int sides_of(struct options *o, struct diff_sides *sides, struct error *e
 	if (devices > 1 && withs)
 		return error_set(err, "diff: give devices either as several -d or in --with");
 	if (o->argc == 1 && devices < 2 && !withs)
-		return error_set(err, "diff: there is no side B: give another model, another -d, or --with, "
+		return error_set(err, "diff: side B is missing: give another model, another -d, or --with, "
 			"e.g. --with '-w fusion'");
 	for (int i = 0; i < withs; i++) { /* all of them before anything is printed */
 		struct options other = { 0 };
@@ -209,9 +210,9 @@ const struct command command_diff = {
 	.text = "bounds side by side: what changed, significant or not",
 	.about = "Compares two bounds, A and B: of two models, of two devices (-d twice), or of one model "
 		 "without and with the options of --with (a device, database, batch, data type, scenario). "
-		 "Of more models, devices or --with each is compared with the first. Differences within the "
-		 "intervals are unclear. Exit status 0: B is not significantly slower; 1: it is, by more "
-		 "than the threshold; 2: bad input, or costs are missing. Measures nothing.",
+		 "It compares further models, devices or --with each with the first. Differences within the "
+		 "intervals are unclear. Exit status 0: B is not significantly slower; 1: B is slower by "
+		 "more than the threshold; 2: bad input, or costs are missing. Measures nothing.",
 	.examples = { "benanza diff model.onnx --with '-w fusion'",
 		"benanza diff -d h100 model.onnx --with '-t f16 -b 8' --threshold 10% --json" },
 	.own = diff_rows,

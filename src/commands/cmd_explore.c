@@ -37,7 +37,7 @@ static const struct option_row explorer_rows[] = { { "frame", 0, "120x40", OWN_T
 	{ "svg", 0, NULL, OWN_FLAG(explorer_options, svg),
 		"with --frame: the screen as an SVG picture, in colour" },
 	{ "fresh", 0, NULL, OWN_FLAG(explorer_options, fresh),
-		"start without the view, selection, what-ifs and filters of the last time" },
+		"start without the view, selection, what-ifs and filters of the last session" },
 	{ "tour", 0, NULL, OWN_FLAG(explorer_options, tour),
 		"five minutes through the explorer, on recorded results that come with the program" },
 	{ 0 } };

@@ -17,7 +17,7 @@ struct help_options {
 
 static const struct option_row help_rows[] = {
 	{ "completion", 0, "SHELL", OWN_TEXT(help_options, completion),
-		"instead: the completion script of bash, zsh or fish" },
+		"print the completion script of bash, zsh or fish instead" },
 	{ 0 }
 };
 
@@ -104,7 +104,7 @@ static void help_all(FILE *out)
 	      "commands:\n", out);
 	commands_print("", out);
 	fputs("\nbenanza COMMAND --help prints the options of a command and examples, benanza\n"
-	      "help explorer those of the explorer. Every command accepts the following.\n", out);
+	      "help explorer those of the explorer. Every command accepts these options.\n", out);
 	groups_print(groups, out);
 	fputs("\nexit status: 0 done, 1 done with gaps, 2 bad usage or input, 3 no runner or\ndevice\n", out);
 }

@@ -93,10 +93,10 @@ const struct command command_models = {
 	.least = 1,
 	.most = COMMAND_ARGUMENTS_MAX,
 	.text = "layers and time shared within and between models",
-	.about = "Prints how many layers of each model repeat, how similar the models are (Jaccard "
-		 "similarity of their distinct layers, plain and weighted by time), and which few of them "
-		 "cover most of the distinct layers, and most of the time. Times are measured, or else "
-		 "estimated. Measures nothing.",
+	.about = "Prints the number of repeated layers of each model, the similarity of the models (Jaccard "
+	"similarity of their distinct layers, plain and weighted by time), and the few models that cover "
+	"most of the distinct layers, and most of the time. Times without a measurement are estimates. "
+	"Measures nothing.",
 	.examples = { "benanza models *.onnx", "benanza models -d h100 -b 8 --json *.onnx" },
 	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_json },
 	.run = cmd_models,

@@ -63,11 +63,11 @@ static const struct plan_layer *layer_find(const struct session *s, const char *
 		if (numbers[i] && numbers[i] == wanted)
 			found = i;
 	if (same > 1)
-		error_set(err, "%s: %d layers are called '%.60s': give a number of benanza layers",
+		error_set(err, "%s: %d layers are named '%.60s': give a number of benanza layers",
 			session_model_name(s), same, word);
 	else if (found < 0)
-		error_set(err, "%s: no layer is called '%.60s'; give a name, or a number from 1 to %d: see "
-			"benanza layers",
+		error_set(err, "%s: no layer is named '%.60s'; give a name, or a number from 1 to %d: see "
+		"benanza layers",
 			session_model_name(s), word, total);
 	arena_free(&a);
 	return same > 1 || found < 0 ? NULL : &p->layers[found];
@@ -151,8 +151,8 @@ static int model_write_layer(
 	struct str bytes = { 0 };
 	int index = r->layer->index;
 	if (plan_is_few(session_plan(s)))
-		return error_set(err, "-o: files have the model's own types, and the 8 bits of a layer come "
-			"from those around it: leave out -t, or -o for the runner's line");
+		return error_set(err, "-o: the file would have the model's own types, because an 8-bit type "
+		"depends on the neighbouring layers: leave out -t, or -o for the runner's line");
 	/* files have the model's own types */
 	int bad = session_select(s, batch, DTYPE_UNKNOWN, err) || model_bytes(s, index, &bytes, err) ||
 		session_select(s, batch, dtype, err);
@@ -349,8 +349,8 @@ const struct command command_repro = {
 	.least = 2,
 	.most = 2,
 	.text = "one layer for other programs: ONNX, runner, benchdnn",
-	.about = "Prints how to measure one layer alone: the runner's command line, that of oneDNN's "
-		 "benchdnn, and the engine and knobs of cuDNN's fastest plan. LAYER is a name, or a number "
+	.about = "Prints how to measure one layer alone: the command lines of the runner and of oneDNN's "
+	"benchdnn, and the engine and knobs of cuDNN's fastest plan. LAYER is a name, or a number "
 		 "as in benanza layers. Measures nothing.",
 	.examples = { "benanza repro model.onnx stem", "benanza repro model.onnx 1 -o layer.onnx --json" },
 	.own = repro_rows,

@@ -16,9 +16,10 @@ struct scenarios_options {
 
 static const struct option_row scenarios_rows[] = {
 	{ "delete", 0, "NAME", OWN_TEXT(scenarios_options, delete),
-		"delete a scenario that the explorer saved, after a question" },
-	{ "rename", 0, "NAME=NEW", OWN_TEXT(scenarios_options, rename), "give such a scenario another name" },
-	{ "yes", 0, NULL, OWN_FLAG(scenarios_options, yes), "with --delete: no question" },
+		"delete a scenario that the explorer saved; asks first" },
+	{ "rename", 0, "NAME=NEW", OWN_TEXT(scenarios_options, rename), "rename a scenario that the "
+	"explorer saved" },
+	{ "yes", 0, NULL, OWN_FLAG(scenarios_options, yes), "with --delete: do not ask" },
 	{ 0 }
 };
 
@@ -132,7 +133,8 @@ static int scenarios_edit(struct options *o, struct error *err)
 	const struct scenarios_options *own = o->own;
 	const char *split = own->rename ? strchr(own->rename, '=') : NULL;
 	if (o->argc || (own->delete && own->rename))
-		return error_set(err, "scenarios: --delete and --rename go alone, without a model"), EXIT_BAD;
+		return error_set(err, "scenarios: --delete and --rename take no model and exclude each "
+		"other"), EXIT_BAD;
 	if (own->rename && !split)
 		return error_set(err, "--rename takes NAME=NEW, not %.60s", own->rename), EXIT_BAD;
 	if (own->rename) {
@@ -190,10 +192,9 @@ const struct command command_scenarios = {
 	.most = CONFIG_SCENARIOS_MAX + 1,
 	.text = "named scenarios side by side, with differences to the first",
 	.about = "Prints the bound of each named scenario (scenarios: in benanza.yaml(5), and those that the "
-		 "explorer saved) beside the first; without names, of all of them beside the options as "
-		 "given. "
-		 "What a scenario sets replaces the options. Exit status 1: a row is incomplete. "
-		 "Measures nothing. --delete and --rename change those that the explorer saved.",
+		 "explorer saved) beside the first; without names, of all scenarios beside the options as "
+		 "given. Settings of a scenario replace the options. Exit status 1: a row is incomplete. "
+		 "Measures nothing. --delete and --rename change scenarios that the explorer saved.",
 	.examples = { "benanza scenarios model.onnx", "benanza scenarios model.onnx today planned --csv" },
 	.own = scenarios_rows,
 	.own_size = sizeof(struct scenarios_options),

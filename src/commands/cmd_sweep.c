@@ -17,8 +17,8 @@ struct sweep_options {
 
 static const struct option_row sweep_rows[] = {
 	{ "over", 0, "LIST", OWN_TEXT(sweep_options, over),
-		"values of a symbolic dimension: sequence=64,128,256; several, separated by ';', change "
-		"together" },
+		"values of a symbolic dimension: sequence=64,128,256; several dimensions, separated by ';', "
+		"change together" },
 	{ 0 }
 };
 
@@ -195,9 +195,8 @@ const struct command command_sweep = {
 	.most = 1,
 	.text = "batch x data type x dimensions: latency, throughput, memory, best batch",
 	.about = "Prints the bound of every batch (-b), data type (-t) and value of a dimension (--over), "
-		 "with "
-		 "throughput, memory, what limits it, and the best batch: the last one until which each "
-		 "doubling still gained more than 5%. Measures nothing: run bench with the same lists first, "
+		 "with throughput, memory, limit, and the best batch: the last one until which each "
+		 "doubling gained more than 5%. Measures nothing: run bench with the same lists first, "
 		 "or name a recorded or described device.",
 	.examples = { "benanza sweep -d h100 -b 1,2,4,8,16,32 -t f32,f16 model.onnx",
 		"benanza sweep -d h100 --csv -b 1,8,32 model.onnx" },

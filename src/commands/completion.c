@@ -317,5 +317,5 @@ int completion_print(const char *shell, FILE *out, struct error *err)
 			shells[i].print(out);
 			return 0;
 		}
-	return error_set(err, "--completion %s: there are bash, zsh and fish", shell);
+	return error_set(err, "--completion %s: use bash, zsh or fish", shell);
 }

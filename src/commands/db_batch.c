@@ -141,7 +141,7 @@ int db_batch_end(struct db_batch *b, int bad, struct error *err)
 	if (b->kept.future)
 		fprintf(stderr,
 			"benanza: %" PRId64 " results are dated in the future and stay the newest until "
-			"then; fix that clock\n",
+			"then; fix the clock of that machine\n",
 			b->kept.future);
 	return bad;
 }

@@ -74,7 +74,7 @@ static int import_file(struct import *im, const char *path, struct error *err)
 	if (r && records_is_truncated(r) && !im->batch.options->quiet) {
 		struct error line = ERROR_NONE; /* error_set cleans the file name */
 		error_set(&line,
-			"%s ends in the middle of a line or an execution; what is before it was imported",
+			"%s ends in the middle of a line or an execution; the lines before it were imported",
 			path);
 		fprintf(stderr, "benanza: %s\n", line.text);
 	}

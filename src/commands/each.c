@@ -32,7 +32,7 @@ void each_notes_after(struct session *s, const struct options *o, struct str *sa
 	if (other)
 		note(said, other);
 	if (!session_store(s) && o->config.db && !session_described(s) && !session_is_recorded(s))
-		note(said, arena_printf(&a, "%s: no such database, so nothing is measured; bench makes it",
+		note(said, arena_printf(&a, "%s: no such database, so no results; bench creates it",
 			text_clean(&a, text_of(o->config.db))));
 	if (session_plan(s) && session_plan(s)->idle_value)
 		note(said, arena_printf(&a, "--value %s has no effect: no shape and no branch depends on it",

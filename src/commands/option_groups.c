@@ -19,15 +19,15 @@ const struct option_group options_common = { "common options", true, common_rows
 static const struct option_row model_rows[] = {
 	{ "batch", 'b', "LIST", CONFIG_KEY("batch"), "batch sizes, e.g. 1,8,32" },
 	{ "dtype", 't', "LIST", CONFIG_KEY("dtype"),
-		"types to run the layers in, e.g. f32,bf16,s8; else the model's own" },
+		"data types of the layers, e.g. f32,bf16,s8; default: the model's own" },
 	{ "dim", 0, "NAME=VALUE", USE_DIM, NULL, 0,
 		"value of a symbolic dimension (repeatable; remembered)" },
 	{ "input", 0, "NAME=1x3x224x224", USE_INPUT, NULL, 0, "shape of a model input (repeatable)" },
 	{ "value", 0, "NAME=16000", USE_VALUE, NULL, 0,
 		"value of a model input that decides shapes or branches (repeatable)" },
 	{ "functions", 0, "WHICH", CONFIG_KEY("functions"),
-		"operators: functions of the model that have an operator's name are that operator; "
-		"expand: they are their nodes" },
+		"model functions with the name of an operator: operators: run that operator; expand: run "
+		"the function's nodes" },
 	{ 0 }
 };
 const struct option_group options_model = { "model", false, model_rows };
@@ -50,7 +50,7 @@ static const struct option_row scenario_rows[] = {
 	{ "what-if", 'w', "LIST", CONFIG_KEY("what_if"),
 		"what-ifs and names of scenarios, e.g. fusion,matrix=off,algorithm=preferred" },
 	{ "assume", 0, "LAYER=COST", USE_ASSUME, NULL, 0,
-		"cost of a layer as with a kernel of your own: 12us, 2x (twice as fast), 0 (repeatable); by "
+		"cost of a layer with a custom kernel: 12us, 2x (twice as fast), 0 (repeatable); LAYER: "
 		"name, number, wildcard, op=Conv or problem" },
 	{ 0 }
 };
@@ -65,8 +65,8 @@ const struct option_group options_budget = { "measurement", false, budget_rows }
 
 static const struct option_row agents_rows[] = {
 	{ "requests", 0, "N", USE_REQUESTS, NULL, 0,
-		"requests that agents run at a time (1 to 1024); above 1 their latency has no bound beside "
-		"it" },
+		"requests that agents run at a time (1 to 1024); above 1 the latency is not compared with "
+		"the bound" },
 	{ "agent-option", 0, "KEY=VALUE", USE_AGENT_OPTION, NULL, 0,
 		"option of the framework itself, e.g. NUM_STREAMS=2 or "
 		"session.intra_op.allow_spinning=0 (repeatable)" },
@@ -87,7 +87,7 @@ static const struct option_row csv_rows[] = {
 const struct option_group options_csv = { "output", false, csv_rows };
 
 static const struct option_row force_rows[] = {
-	{ "force", 0, NULL, SHARED_FLAG(force), "replace a file that exists, unless the command reads it" },
+	{ "force", 0, NULL, SHARED_FLAG(force), "replace an existing file, unless the command reads it" },
 	{ 0 }
 };
 const struct option_group options_force = { "output", false, force_rows };

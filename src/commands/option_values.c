@@ -151,8 +151,8 @@ int options_add_agent_option(struct options *o, const char *text, struct error *
 	const char *value = text + length + 1;
 	if (!length || text[length] != '=' || size > AGENT_OPTION_MOST ||
 		strcmp(text_clean(&o->arena, text_of(value)), value) != 0)
-		return error_set(err, "--agent-option %.60s: give KEY=VALUE, of letters, digits and ._:- "
-			"the key, in printable text the value; e.g. session.intra_op.allow_spinning=0", text);
+		return error_set(err, "--agent-option %.60s: give KEY=VALUE, the key of letters, digits and "
+		"._:-, the value of printable text; e.g. session.intra_op.allow_spinning=0", text);
 	const char *key = arena_strndup(&o->arena, text, length);
 	const char *before = json_string_at(o->agent_options, key, value);
 	if (strcmp(before, value) != 0 && !o->overrides)

@@ -202,7 +202,7 @@ static int log_open(struct options *o, struct error *err)
 {
 	const char *path = config_state_path(&o->arena, "log");
 	if (!path)
-		return error_set(err, "cannot write the log: there is no $XDG_STATE_HOME or $HOME");
+		return error_set(err, "cannot write the log: set $XDG_STATE_HOME or $HOME");
 	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	o->log = fd >= 0 ? fdopen(fd, "a") : NULL;
 	if (!o->log)

@@ -30,7 +30,7 @@ static void target_text(
 	else if (l->reached)
 		str_addf(&line, "reached by %s below", l->count == 1 ? "the advice" : "the advice together");
 	else
-		str_addf(&line, "not reached: it takes a device %.3g times as fast, %s a smaller model",
+		str_addf(&line, "not reached: it needs a device %.3g times as fast, %s a smaller model",
 			l->least_ns / l->target_ns,
 			by_rate && batch > 0 ? "larger batches (below), or" : "or");
 	fputs("target        ", out);
@@ -45,7 +45,7 @@ static void totals_text(const struct advice_list *l, const struct scenario *from
 	scenario_text(from, words, sizeof(words));
 	bool real = l->real_ns < l->start_ns; /* NaN compares false */
 	if (real)
-		fprintf(out, "now           %s  (%.40s runs it; the start below is not what it takes)\n",
+		fprintf(out, "now           %s  (measured with %.40s; the start below is the bound)\n",
 			str_duration(text, l->real_ns), *l->real_by ? l->real_by : "an execution");
 	if (isnan(l->start_ns))
 		fprintf(out, "now           unknown: %s\n", advice_none(l));
@@ -123,7 +123,7 @@ void report_advice_text(const struct session *s, const struct advice_list *l, co
 		unclear |= one->unclear;
 		report_wrapped(one->title, 36, report_width(out), out);
 	}
-	fprintf(out, "  (saves: at least, after all advice above it; alone: without any other;\n"
+	fprintf(out, "  (saves: at least, after all advice above it; alone: without other advice;\n"
 		"   bound: with it and all above it%s%s%s%s)\n",
 		at_most ? ";\n   <: at most, a limit by the peaks, not measured" : "",
 		unclear ? ";\n   unclear: it may save nothing" : "",
@@ -172,8 +172,8 @@ void report_advice_html(struct session *s, FILE *out)
 		fputs(one->noisy ? " (noisy)</td></tr>\n" : "</td></tr>\n", out);
 	}
 	if (l.count)
-		fputs("</tbody></table></div>\n<p>saves: at least, after all advice above it (unclear: "
-		      "maybe nothing); alone: without any other.</p>\n<dl>\n", out);
+		fputs("</tbody></table></div>\n<p>saves: at least, after all advice above it (unclear: it "
+		"may save nothing); alone: without other advice.</p>\n<dl>\n", out);
 	for (int i = 0; i < l.count; i++) {
 		const struct advice_how *how = advice_how_once(&l, i);
 		for (int k = 0; how && k < ADVICE_FRAMEWORKS; k++) {

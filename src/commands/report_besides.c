@@ -83,7 +83,7 @@ static void unmeasured_text(const struct session *s, int used, FILE *out)
 	int n = session_analysis(s)->beside_unmeasured;
 	const char *verb = n == 1 ? " is" : "s are";
 	if (!session_queue(s))
-		fprintf(out, "%s%d problem%s not measured, and nothing can be on a device that is recorded\n",
+		fprintf(out, "%s%d problem%s not measured; a recorded device measures nothing\n",
 			used ? "              " : "side by side  unknown: ", n, verb);
 	else
 		fprintf(out, "%s%d problem%s%s measured: bench -w parallel=measured\n",
@@ -100,10 +100,11 @@ void report_besides_text(const struct session *s, FILE *out)
 		fprintf(out, "side by side  nothing: no branches are independent of each other\n");
 	else if (session_described(s))
 		fprintf(out,
-			"side by side  not available on a described device: nothing can be measured, and "
-			"there is no\n              estimate; the bound is that of one after the other\n");
+			"side by side  not available on a described device: it has neither measurements nor "
+			"estimates;\n              the bound is that of the layers one after the other\n");
 	else if (!a->beside_unmeasured || used)
-		fprintf(out, "side by side  %d of %d sets of branches, %s less than one after the other\n",
+		fprintf(out, "side by side  %d of %d sets of branches, %s less than the layers one after "
+		"the other\n",
 			used, a->beside_count, str_duration(saves, a->beside_saves_ns));
 	if (a->beside_unmeasured)
 		unmeasured_text(s, used, out);

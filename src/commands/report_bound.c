@@ -110,7 +110,7 @@ void report_interval(const struct analysis *a, struct str *out)
 {
 	char lo[STR_QUANTITY], hi[STR_QUANTITY], load[STR_QUANTITY];
 	if (isnan(a->hi_ns)) {
-		str_puts(out, "unknown: no layer has one");
+		str_puts(out, "unknown: no layer has an interval");
 		return;
 	}
 	if (isnan(a->lo_ns))
@@ -231,9 +231,10 @@ static void border_text(const struct session *s, FILE *out)
 		fprintf(out, "conversions   %s%s of %s, %s%s\n", a->border_estimated ? "~" : "",
 			str_duration(border, a->border_ns), what,
 			isnan(a->total_ns) ? "no bound: no layer is measured" : "included",
-			a->layouts_exact ? "" : "; there may be a better assignment of layouts");
+			a->layouts_exact ? "" : "; a better assignment of layouts may exist");
 	else if (!a->layouts_exact)
-		fprintf(out, "conversions   none; with some that are not measured the total may be less\n");
+		fprintf(out, "conversions   none; with further conversions, not measured, the total may be "
+		"lower\n");
 	arena_free(&scratch);
 }
 
@@ -244,7 +245,7 @@ static void launch_text(const struct analysis *a, FILE *out)
 	if (!isnan(a->enqueue_ns))
 		fprintf(out, "host          %s%s to enqueue all layers, %s\n", a->complete ? "" : "at least ",
 			str_duration(host, a->enqueue_ns),
-			a->host_bound ? "longer than the device's time: this is the bound"
+			a->host_bound ? "longer than the device's time: it is the bound"
 				      : "less than the device's time");
 }
 
@@ -404,7 +405,7 @@ static void effects_text(const struct session *s, FILE *out)
 		noisy |= effects[i].noisy_problems && !effects[i].unmeasured_problems;
 	}
 	fprintf(out,
-		"  (total: with it on; saves, speedup: on against off; ~: layers are missing, or "
+		"  (total: with the what-if on; saves, speedup: on against off; ~: missing layers, or "
 		"estimates%s)\n\n",
 		noisy ? ";\n   noisy: problems in either total whose measurement is noisy" : "");
 }

@@ -117,13 +117,13 @@ static void measured_when(const struct analysis *a, FILE *out)
 		most = r->stats.n > most ? r->stats.n : most;
 	}
 	if (most)
-		fact(out, "samples", "%lld to %lld of each measurement; the layers below have their numbers",
+		fact(out, "samples", "%lld to %lld of each measurement; the table of layers has the numbers",
 			(long long)least, (long long)most);
 	if (first)
 		fact(out, "measured", "%s to %s", html_date(from, sizeof(from), first),
 			html_date(to, sizeof(to), last));
 	else
-		fact(out, "measured", "nothing in this total is a measurement");
+		fact(out, "measured", "this total contains no measurement");
 }
 
 static void coverage(const struct session *s, FILE *out)
@@ -206,11 +206,11 @@ static void head(const struct session *s, FILE *out)
 		fprintf(out, ", estimate %s%s", analysis_mark(a), str_duration(bound, a->total_ns));
 	fputs("</p>\n", out);
 	if (!isnan(a->total_ns))
-		fprintf(out, "<p>%s; %s: %s%s. No program that uses this library on this device, with "
-			"only the what-ifs that are on, should be faster than the bound%s.</p>\n",
+		fprintf(out, "<p>%s; %s: %s%s. No program that uses this library on this device, with only "
+		"the what-ifs in use, should be faster than the bound%s.</p>\n",
 			report_bound_kind(a), parallel ? "sequential" : "parallel", analysis_other_mark(a),
 			str_duration(other, parallel ? a->sequential_ns : a->parallel_ns),
-			a->estimated ? "; frameworks are expected to take about the estimate" : "");
+			a->estimated ? "; the estimate is the expected latency of frameworks" : "");
 }
 
 static void what_ifs(const struct session *s, FILE *out)
@@ -245,8 +245,8 @@ static void what_ifs(const struct session *s, FILE *out)
 			fprintf(out, "; %d noisy", e->noisy_problems);
 		fputs("</td></tr>\n", out);
 	}
-	fputs("</tbody></table></div>\n<p>saves: with it off less with it on; below zero, it costs. ~: "
-	      "estimates, or layers are missing on both sides.</p>\n", out);
+	fputs("</tbody></table></div>\n<p>saves: total with the what-if off minus total with it on; a "
+	"negative value is a cost. ~: estimates, or layers are missing on both sides.</p>\n", out);
 }
 
 /* How the layer's number was made. */
@@ -328,7 +328,7 @@ static void layers(const struct session *s, FILE *out)
 	fprintf(out, "<h2>Layers</h2>\n<p>%d layers; %d more only compute constants.</p>\n"
 		"<div class=\"t\"><table class=\"s\"><thead><tr><th class=\"n\">no</th><th>layer</th>"
 		"<th>operator</th><th class=\"n\">cost</th><th class=\"n\">share</th>"
-		"<th class=\"n\">interval</th><th>bound by</th><th>how the cost was made</th></tr></thead>"
+		"<th class=\"n\">interval</th><th>bound by</th><th>source of the cost</th></tr></thead>"
 		"<tbody>\n", total, p->layer_count - total);
 	for (int i = 0; i < p->layer_count; i++)
 		if (numbers[i])
@@ -339,18 +339,20 @@ static void layers(const struct session *s, FILE *out)
 
 static void methods(const struct session *s, FILE *out)
 {
-	fputs("<h2>How the numbers were made</h2>\n<dl>\n"
+	fputs("<h2>Where the numbers come from</h2>\n<dl>\n"
 	      "<dt>lower bound</dt><dd>The sum of the layers' costs (parallel: the longest path, or the time "
-	      "of the busiest resource), each that of the fastest algorithm that the what-ifs allow.</dd>\n"
+	      "of the busiest resource), each the cost of the fastest algorithm that the what-ifs "
+	      "allow.</dd>\n"
 	      "<dt>measured</dt><dd>The layer's problem ran alone, repeatedly, on the device; the cost is "
 	      "the median, the interval its 95% confidence interval (the range of 2 to 5 samples). Layers "
 	      "with the same problem share one measurement.</dd>\n"
-	      "<dt>noisy</dt><dd>The machine was not quiet; all samples count, and the interval covers "
-	      "them.</dd>\n"
-	      "<dt>suspect</dt><dd>Faster than the measured peaks allow: one of the two is wrong.</dd>\n"
+	      "<dt>noisy</dt><dd>Other work disturbed the machine; all samples count, and the interval "
+	      "covers them.</dd>\n"
+	      "<dt>suspect</dt><dd>Faster than the measured peaks allow: the measurement or a peak is "
+	      "wrong.</dd>\n"
 	      "<dt>proxy</dt><dd>Another problem of the same size was measured in its place, marked ~.</dd>\n"
 	      "<dt>estimated</dt><dd>Not measured: from the device's peaks and the share of them that real "
-	      "kernels reach, marked ~; the interval has 80% of real kernels.</dd>\n"
+	      "kernels reach, marked ~; the interval covers 80% of real kernels.</dd>\n"
 	      "<dt>free, fused</dt><dd>No kernel runs for the layer; its work is in another layer's "
 	      "kernel.</dd>\n"
 	      "<dt>not measured, unsupported</dt><dd>The cost is unknown and not in the total, which is then "

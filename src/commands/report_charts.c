@@ -291,7 +291,7 @@ static void timeline(const struct session *s, struct arena *arena, FILE *out)
 	struct frame f = { LEFT, 10, lanes * LANE_HEIGHT, axis_of(0, end, false), axis_of(0, 1, false) };
 	char text[256];
 	snprintf(text, sizeof(text), "Bars are layers to scale, %s%s",
-		parallel ? "each from the moment at which its inputs are there; dark: on the critical path"
+		parallel ? "each starts when its inputs are ready; dark: on the critical path"
 			 : "one after the other, in execution order",
 		a->complete ? "." : "; layers without a cost are missing.");
 	figure_begin(out, "Timeline", text, lanes * LANE_HEIGHT + 60);
@@ -304,7 +304,7 @@ static void timeline(const struct session *s, struct arena *arena, FILE *out)
 	}
 	figure_end(out);
 	if (without)
-		fprintf(out, "<p>%d layers that run beside %d others are not drawn.</p>\n", without,
+		fprintf(out, "<p>%d layers that run in parallel with %d others are not drawn.</p>\n", without,
 			LANES_MOST);
 }
 
@@ -400,9 +400,9 @@ static void samples(const struct session *s, struct arena *arena, const struct s
 		return;
 	}
 	struct frame f = { NAMES, 10, 20 * shown, axis_of(low, high, false), axis_of(0, 1, false) };
-	figure_begin(out, "Samples", "Of the costliest problems, relative to the median, which stands at the "
-		"left: a line from the minimum, a box from the first to the third quartile, and below it the "
-		"95% interval of the median.", 20 * shown + 55);
+	figure_begin(out, "Samples", "The costliest problems, relative to the median (at the left): a line "
+	"from the minimum, a box from the first to the third quartile, and below it the 95% interval of the "
+	"median.", 20 * shown + 55);
 	axis_below(out, &f, &percent, "of the median");
 	for (int i = 0, at = 0; i < count && at < shown; i++)
 		if (has_samples(&spots[i]))
@@ -479,8 +479,8 @@ static void reality(struct session *s, FILE *out)
 		(long long)e->stats.n, html_date(when, sizeof(when), e->measured_at));
 	if (!isnan(y->ratio))
 		fprintf(out, "; bound / measured %.2f", y->ratio);
-	fputs(". Each bar is a reason for a part of the difference; together they add up to it, with those "
-	      "below 0.05%.</figcaption>\n", out);
+	fputs(". Each bar is a part of the difference; the bars add up to it, with those below "
+	"0.05%.</figcaption>\n", out);
 	waterfall(y, out);
 	fputs("</figure>\n", out);
 }

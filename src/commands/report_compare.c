@@ -219,12 +219,11 @@ static void totals_text(struct arena *a, const struct session *s, const struct c
 		report_wrapped(arena_printf(a, "unknown: %s (-t f32)", type_lack_text(&lack, a)), 14,
 			report_columns(out), out);
 	} else if (isnan(y->bound_ns) && !session_analysis(s)->coverage.missing)
-		fprintf(out, "bound         unknown: nothing of it can be measured on %s (benanza bound)\n",
+		fprintf(out, "bound         unknown: no layer can be measured on %s (benanza bound)\n",
 			session_device(s)->model ? session_device(s)->model : "this device");
 	else if (isnan(y->bound_ns))
 		fprintf(out,
-			"bound         unknown: nothing of it is measured on %s; run: benanza bench%s%s "
-			"MODEL\n",
+			"bound         unknown: no layer is measured on %s; run: benanza bench%s%s MODEL\n",
 			session_device(s)->model ? session_device(s)->model : "this device",
 			*type ? " -t " : "", type);
 	else {
@@ -244,7 +243,7 @@ static void totals_text(struct arena *a, const struct session *s, const struct c
 	if (y->match->runs > 1)
 		fprintf(out, " of %d runs, per run", y->match->runs);
 	if (!isnan(y->profiler_ns))
-		fprintf(out, ", of which ~%s is predicted to be the profiler's", duration(a, y->profiler_ns));
+		fprintf(out, ", of which ~%s is predicted profiler overhead", duration(a, y->profiler_ns));
 	double total = y->match->total_ns > 0 ? y->match->total_ns : 1;
 	fprintf(out,
 		"\nmatched       %.1f%% of the layers' time; added %.1f%%, not matched "
@@ -435,7 +434,7 @@ static void faster_text(struct arena *a, const struct session *s, const struct r
 				? "the bound is an estimate"
 				: y->doubt_count[DOUBT_INTERVAL] + y->doubt_count[DOUBT_MATCH] +
 						y->doubt_count[DOUBT_TURN]
-				? "it is uncertain whether they are faster"
+				? "the intervals do not show that they are faster"
 				: "the bound reads weights from memory, the execution from a cache");
 	if (open && open < y->contradicted_count)
 		fprintf(out, "              %d of them not measured again yet\n", open);
@@ -623,7 +622,7 @@ void report_against_text(struct session *s, const struct comparison *c, const st
 		duration(&a, x->a_ns), interval(&a, x->a_lo, x->a_hi), c->noisy ? "  noisy" : "",
 		duration(&a, x->b_ns), interval(&a, x->b_lo, x->b_hi), d->noisy ? "  noisy" : "",
 		change(&a, x->b_ns - x->a_ns),
-		x->significant ? "significant: the intervals are apart"
+		x->significant ? "significant: the intervals do not overlap"
 			: isnan(x->a_lo) || isnan(x->b_lo) ? "significance unknown: no interval"
 							   : "not significant");
 	against_figures_text(&a, c->execution, d->execution, out);

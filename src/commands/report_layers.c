@@ -109,7 +109,7 @@ void report_needs_text(const struct plan *p, FILE *out)
 	struct arena a = { 0 };
 	const char *line = plan_needs_line(p, &a);
 	if (line)
-		fprintf(out, "to know the rest, add: %s\n", line);
+		fprintf(out, "for the missing sizes, add: %s\n", line);
 	arena_free(&a);
 }
 
@@ -286,7 +286,7 @@ void report_dims_note(const struct session *s)
 	for (int i = 0; i < p->binding_count; i++)
 		if (strcmp(session_binding_origin(s, i), "remembered") == 0)
 			fprintf(stderr,
-				"benanza: %s: dimension %s is %lld, remembered in the database; --dim "
+				"benanza: %s: dimension %s is %lld, as remembered in the database; --dim "
 				"changes it\n",
 				session_model_name(s), text_clean(&a, p->bindings[i].name),
 				(long long)p->bindings[i].value);

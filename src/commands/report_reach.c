@@ -45,12 +45,12 @@ void report_reach_text(const struct reach *r, const struct advice_target *t, FIL
 	struct arena a = { 0 };
 	if (r->batch_count) {
 		fprintf(out,
-			"\nlarger batches on this device, each with its advice: is the target reached?\n");
+			"\nlarger batches on this device, each with its advice\n");
 		for (int i = 0; i < r->batch_count; i++)
 			row_print(&r->batches[i], t, true, &a, out);
 	}
 	if (r->device_count) {
-		fprintf(out, "\nother devices, each with its advice: is the target reached?\n");
+		fprintf(out, "\nother devices, each with its advice\n");
 		devices_print(r, t, &a, out);
 	} else
 		fprintf(out, "\nno other device has a complete bound of this model (benanza devices)\n");

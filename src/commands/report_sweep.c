@@ -136,7 +136,8 @@ static void legend_print(const struct report_sweep *r, const struct sheet *s, FI
 			"*  the best batch: up to here each doubling gained more than %.0f%% throughput\n",
 			100 * SWEEP_LEAST_GAIN);
 	if (growing)
-		fprintf(out, "   where that is the largest one here, larger batches (-b) may be better\n");
+		fprintf(out, "   the best batch is the largest one here: larger batches (-b) may be "
+		"better\n");
 	if (!best && s->series_rows > 1 && s->batch)
 		fprintf(out, "no best batch: fewer than two batches are complete\n");
 	if (noisy)
@@ -157,7 +158,7 @@ static void legend_print(const struct report_sweep *r, const struct sheet *s, FI
 			report_wrapped(said, 0, report_columns(out), out);
 		}
 	if (s->crossovers)
-		fprintf(out, "other: layers with another algorithm than at the batch before\n");
+		fprintf(out, "other: layers with another algorithm than in the previous batch\n");
 }
 
 void report_sweep_text(const struct session *s, const struct report_sweep *r, bool ascii, FILE *out)

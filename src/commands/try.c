@@ -207,9 +207,10 @@ static void predict_level(const struct trying *t, struct tried *one)
 		one->unknown = "the level also changes the layout of convolutions, "
 			       "which no what-if describes";
 	else if (!strcmp(one->change.level, "all") || !strcmp(one->change.level, "extended"))
-		one->unknown = "the bound says only what basic and none lose without fusions";
+		one->unknown = "the bound predicts only basic and none, which lose the fusions";
 	else if (!(changed > 0))
-		one->unknown = "what its fusions save needs the rows of a profile and a bound without gaps";
+		one->unknown = "the saving of its fusions needs the rows of a profile and a bound without "
+		"gaps";
 	else
 		one->predicted = t->measured_ns / changed;
 	one->estimated = true;
@@ -221,13 +222,14 @@ static const struct move_kind kinds[] = {
 	{ "threads", "a number from 1 to 512", set_threads, thread_values,
 		"the number of threads is unknown", predict_threads, "" },
 	{ "provider", "the name of a provider or device", set_provider, provider_values,
-		"the framework has no other provider here", NULL, "a bound describes no provider" },
+		"the framework has no other provider here", NULL, "the bound does not depend on the "
+		"provider" },
 	{ "batch", "a number from 1 to 65536", set_batch, batch_values, "", predict_batch, "" },
 	{ "pages", "2m", set_pages, pages_values, "", predict_pages, "" },
 	{ "f16", NULL, set_f16, NULL, "", predict_type, "" },
 	{ "bf16", NULL, set_bf16, NULL, "", predict_type, "" },
 	{ "int8", NULL, set_int8, NULL, "", NULL,
-		"the bound does not know which layers the converter quantizes" },
+		"the layers that the converter quantizes are unknown" },
 };
 #define KINDS ((int)(sizeof(kinds) / sizeof(kinds[0])))
 
@@ -322,9 +324,9 @@ static void take(const struct trying *t, const struct session_agent *a, struct t
 	} else if (e->status == STATUS_MISTRUSTED) {
 		put_why(t, one, TRIED_REFUSED, e->why);
 	} else if (e->status == STATUS_OK && e->output_compared) {
-		put_why(t, one, TRIED_REFUSED, "its outputs are no numbers");
+		put_why(t, one, TRIED_REFUSED, "its outputs are NaN or infinite");
 	} else if (e->status == STATUS_OK) {
-		put_why(t, one, TRIED_UNAVAILABLE, "the agent compares no outputs of two sides");
+		put_why(t, one, TRIED_UNAVAILABLE, "the agent does not compare outputs of both sides");
 	} else if (e->status == STATUS_FAILED) {
 		put_why(t, one, TRIED_FAILED, e->why);
 	} else {

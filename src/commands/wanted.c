@@ -111,7 +111,8 @@ int wanted_gather(struct wanted *w, struct session *s, const struct options *o, 
 		wanted_plan(w, s);
 	}
 	if (!w->mentioned && !o->quiet)
-		fprintf(stderr, "benanza: %s: no layer has anything to measure; benanza layers lists them\n",
+		fprintf(stderr, "benanza: %s: no layer has a problem to measure; benanza layers lists the "
+		"layers\n",
 			session_model_name(s));
 	return 0;
 }

@@ -346,7 +346,7 @@ static int take(struct config *c, const struct option *o, const char *value, str
 		 : o->type == OPTION_KEYS    ? config_set_key(c, o, value, err)
 		 : o->type == OPTION_THEME   ? config_set_theme(c, o, value, err)
 		 : o->type == OPTION_RUNNERS ? config_set_runner(c, o, value, err)
-		 : o->type == OPTION_OPERATORS ? error_set(err, "it is given in a file only")
+		 : o->type == OPTION_OPERATORS ? error_set(err, "only a configuration file can set it")
 		 : option_is_list(o)	     ? config_set_list(c, o, value, err)
 					     : option_add(c, o, text_of(value), err);
 }
@@ -417,8 +417,8 @@ int config_beside(
 	if (strcmp(model_path, "-") == 0 || stat(*path, &st))
 		*path = NULL;
 	else if (!folder_holds(model_path, *path))
-		return error_set(err, "%s: leads out of the model's folder, so it is not read; put the file "
-			"itself there", *path);
+		return error_set(err, "%s: a link out of the model's folder is not read; put the file "
+		"itself there", *path);
 	return 0;
 }
 

@@ -259,7 +259,7 @@ static struct config_scenario *saved_find(struct config *c, const char *name, st
 		error_set(err, "%s is a scenario of %s: change it there", name,
 			c->path ? c->path : "the configuration");
 	else
-		error_set(err, "there is no saved scenario '%.40s'%s%s%s", name,
+		error_set(err, "no saved scenario is named '%.40s'%s%s%s", name,
 			near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 	return NULL;
 }
@@ -283,7 +283,7 @@ int config_rename_scenario(struct config *c, const char *name, const char *to, s
 	if (strcmp(name, to) == 0)
 		return 0;
 	if (config_scenario(c, text_of(to)))
-		return error_set(err, "there is a scenario %s already", to);
+		return error_set(err, "a scenario %s already exists", to);
 	struct config_scenario new = *one;
 	new.name = copy(&c->arena, to);
 	if (saved_change(&(struct change){ .name = name, .one = &new, .absent = to, .present = true }, err))

@@ -24,7 +24,7 @@ static const struct doctor_check checks[] = {
 		"(echo off > /sys/devices/system/cpu/smt/control)" },
 	{ "quota", doctor_quota, "" },
 	{ "clock", doctor_clock, "boot with clocksource=tsc if the processor's TSC is stable" },
-	{ "load", doctor_load, "stop it or wait for its end; measure again" },
+	{ "load", doctor_load, "stop it, or wait until it ends; measure again" },
 	{ "pressure", doctor_pressure,
 		"find the process that uses the machine; measure when the machine is quiet" },
 	{ "steal", doctor_steal, "use a dedicated machine, or measure when other virtual machines are idle" },
@@ -47,8 +47,8 @@ static const struct doctor_check checks[] = {
 		"again" },
 	{ "gpu power", doctor_gpu_power, "" },
 	{ "gpu timer", doctor_gpu_timer,
-		"start the runner again; if it stays, update the driver: no time measured there can be "
-		"trusted" },
+		"start the runner again; if the fault remains, update the driver: times measured on this "
+		"device are wrong" },
 	{ "gpu load", doctor_gpu_load,
 		"stop the other processes on it (nvidia-smi lists them), or use another GPU" },
 	{ "database", doctor_database, "" },

@@ -218,7 +218,7 @@ void doctor_quota(struct doctor *d)
 						     ", or measure with fewer: --threads %.0f", floor(quota))
 					   : ""),
 			"the cgroup may use the time of %.2f of %d processors: "
-			"beyond that all its threads are stopped for a while",
+			"beyond that the kernel stops all its threads for a while",
 			quota, allowed);
 	else if (!isnan(quota))
 		doctor_found(d, DOCTOR_OK, "time of %.2f processors, for %d", quota, allowed);

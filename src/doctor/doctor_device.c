@@ -115,8 +115,8 @@ void doctor_threads(struct doctor *d)
 			continue;
 		if (d->o.threads > 0 && r->device->threads != d->o.threads) {
 			doctor_found_of(d, r->name, DOCTOR_BENDS,
-				"its command does not pass it on: "
-				"add --threads after benanza-runner-cpu there",
+				"its command does not pass it on: add --threads after benanza-runner-cpu in "
+				"the command",
 				"%d, not the requested %d", r->device->threads, d->o.threads);
 			continue;
 		}
@@ -293,7 +293,7 @@ void doctor_gpu_timer(struct doctor *d)
 		bool is_gpu = gpu_of(r, &attributes, &now);
 		const json_t *timer = json_object_get(attributes, "timer");
 		const char *doubt = json_string_at(timer, "doubt", ""), *caveat = json_string_at(timer,
-			"caveat", ""), *why = json_string_at(timer, "why", "its runner does not tell");
+			"caveat", ""), *why = json_string_at(timer, "why", "its runner does not report it");
 		struct str line = { 0 };
 		timer_words(&line, timer);
 		if (is_gpu && (*doubt || *caveat))

@@ -183,7 +183,8 @@ void doctor_steal(struct doctor *d)
 		doctor_found(d, DOCTOR_UNKNOWN, "steal time is unknown (/proc/stat)");
 	else
 		doctor_found(d, share >= STEAL_SHARE ? DOCTOR_BENDS : DOCTOR_OK,
-			"the hypervisor gave %.1f%% of this machine's time to others during the check, "
+			"the hypervisor gave %.1f%% of this machine's time to other virtual machines during "
+			"the check, "
 			"%.1f%% since the start",
 			100 * share, 100 * ever);
 }

@@ -120,7 +120,7 @@ void doctor_limits(struct doctor *d)
 	if (!text)
 		doctor_found(d, DOCTOR_UNKNOWN, "/proc/self/limits cannot be read");
 	else if (!any)
-		doctor_found(d, DOCTOR_OK, "none that affects measurements");
+		doctor_found(d, DOCTOR_OK, "no limit affects measurements");
 }
 
 /* ---- the database ---- */

@@ -17,17 +17,17 @@ static const struct variable {
 } rows[] = {
 	{ "OMP_NUM_THREADS", false, "number of threads; part of the stack's name" },
 	{ "OMP_PROC_BIND", false, "whether threads are bound; part of the stack's name" },
-	{ "OMP_PLACES", false, "what threads are bound to; part of the stack's name" },
+	{ "OMP_PLACES", false, "places of the threads; part of the stack's name" },
 	{ "OMP_WAIT_POLICY", true, "whether threads spin or sleep between layers: waking them is slow" },
 	{ "OMP_DYNAMIC", true, "the runtime may use fewer threads than requested" },
 	{ "OMP_THREAD_LIMIT", true, "fewer threads than requested" },
 	{ "OMP_DISPLAY_*", false, "prints settings at the start" },
 	{ "OMP_*", true, "how OpenMP runs its threads" },
-	{ "GOMP_CPU_AFFINITY", false, "what threads are bound to; part of the stack's name" },
+	{ "GOMP_CPU_AFFINITY", false, "places of the threads; part of the stack's name" },
 	{ "GOMP_SPINCOUNT", true, "how long threads spin before they sleep between layers" },
 	{ "GOMP_*", true, "how GNU's OpenMP runs its threads" },
 	{ "KMP_BLOCKTIME", true, "how long threads spin before they sleep between layers" },
-	{ "KMP_AFFINITY", true, "what threads of Intel's OpenMP are bound to; not part of the stack's name" },
+	{ "KMP_AFFINITY", true, "places of the threads of Intel's OpenMP; not part of the stack's name" },
 	{ "KMP_*", true, "how Intel's OpenMP runs its threads" },
 	{ "MKL_*", false, "read by MKL, not by oneDNN: it affects only programs that you compare with" },
 	{ "TBB_*", false, "read only by a oneDNN with TBB threads" },
@@ -70,7 +70,8 @@ static const struct variable {
 	{ "LD_PRELOAD", true, "functions of other libraries replace those of all libraries" },
 	{ "LD_AUDIT", true, "every call between libraries is traced" },
 	{ "LD_LIBRARY_PATH", false,
-		"other libraries may be loaded than those installed; the stack's name has their versions" },
+		"the loader may use other libraries than the installed ones; the stack's name has their "
+		"versions" },
 	{ "MALLOC_PERTURB_", true, "memory is overwritten when it is allocated and freed" },
 	{ "MALLOC_CHECK_", true, "memory is checked when it is freed" },
 	{ "MALLOC_*", true, "how memory is allocated" },
@@ -142,5 +143,5 @@ void doctor_variables(struct doctor *d)
 	for (int i = 0; i < d->o.runner_count; i++)
 		found_of_runner(d, &d->o.runners[i]);
 	if (d->count == before)
-		doctor_found(d, DOCTOR_OK, "none that libraries read");
+		doctor_found(d, DOCTOR_OK, "no variable that libraries read is set");
 }

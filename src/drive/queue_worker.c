@@ -129,7 +129,8 @@ static void worker_check_threads(struct queue *q, struct worker *w, const struct
 		return;
 	error_set(&said,
 		"%s measures with %d thread%s, not with the configured %d, "
-		"which its command does not pass on: add --threads %d after benanza-runner-cpu there",
+		"because its command does not pass the variable on: add --threads %d after "
+		"benanza-runner-cpu in the command",
 		w->label, d->threads, d->threads == 1 ? "" : "s", asked, asked);
 	worker_note(q, w, &said);
 }

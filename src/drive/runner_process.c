@@ -368,7 +368,7 @@ int runner_process_send(struct runner_process *p, const struct wire_message *m, 
 		str_add(&p->unsent, line, n);
 	free(line);
 	process_flush(p);
-	return fits ? 0 : error_set(err, "%s does not read what is sent to it", p->title);
+	return fits ? 0 : error_set(err, "%s does not read its standard input", p->title);
 }
 
 /* Reads available output. Returns 1 if it read some, 0 if no output is available yet, -1 at its end. */
@@ -396,8 +396,8 @@ static int process_receive(struct runner_process *p)
 	return 1;
 }
 
-/* Sets *line to the next complete line, without its newline and NUL-terminated; returns false if there is
- * none. */
+/* Sets *line to the next complete line, without its newline and NUL-terminated; returns false without a
+ * complete line. */
 static bool process_next_line(struct runner_process *p, struct text *line)
 {
 	if (p->scanned >= p->line.n)

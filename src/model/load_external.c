@@ -162,7 +162,7 @@ static const char *open_failed(struct loader *l, const char *shown, bool below)
 			shown);
 	if (errno)
 		return arena_printf(l->arena, "file \"%s\" cannot be read: %s", shown, strerror(errno));
-	return arena_printf(l->arena, below ? "\"%s\" is no regular file: export the model again" :
+	return arena_printf(l->arena, below ? "\"%s\" is not a regular file: export the model again" :
 		"file \"%s\" is outside the model's folder: put a copy into it", shown);
 }
 

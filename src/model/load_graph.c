@@ -24,7 +24,7 @@ static int load_inputs(struct loader *l, struct scope *s, const Onnx__GraphProto
 			return error_set(l->err, "graph input %zu has no name", i);
 		int v = scope_define(l, s, s->frame, name, &taken);
 		if (v < 0)
-			return error_set(l->err, "two graph inputs are called \"%s\"", load_shown(l, name));
+			return error_set(l->err, "two graph inputs are named \"%s\"", load_shown(l, name));
 		if (load_spend(l, s, s->frame, 0, name.n) != 0)
 			return -1;
 		s->values[v].is_input = true;
@@ -50,10 +50,10 @@ static int load_initializer(struct loader *l, struct scope *s, struct tensor *t)
 	int v = scope_define(l, s, s->frame, name, &taken);
 	struct value *value = &s->values[v < 0 ? taken : v];
 	if (value->initializer && !tensor_alike(value->initializer, t))
-		return error_set(l->err, "two initializers of different types are called \"%s\"",
+		return error_set(l->err, "two initializers of different types are named \"%s\"",
 			load_shown(l, name));
 	if (value->initializer)
-		load_warn(l, "two initializers are called \"%s\"; the last one is used", load_shown(l, name));
+		load_warn(l, "two initializers are named \"%s\"; the last one is used", load_shown(l, name));
 	/* Early versions of the format list initializers as inputs, too. They count as constants. */
 	value->is_input = false;
 	value->kind = VALUE_TENSOR;

@@ -119,5 +119,5 @@ void load_ir_version(struct loader *l, int64_t version)
 			"format version (IR) %" PRId64 " is newer than the newest known one (%d)", version,
 			KNOWN_IR);
 	else if (version < 1)
-		load_warn(l, "the format version (IR) is not given");
+		load_warn(l, "the format version (IR) is missing");
 }

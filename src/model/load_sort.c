@@ -122,7 +122,8 @@ int load_sort(struct loader *l, struct graph *g)
 				load_shown(l, node_label(&l->scratch, &g->nodes[looped], looped)));
 	}
 	load_warn(l,
-		"the nodes are not in execution order (\"%s\" precedes a node that it depends on); sorted",
+		"the nodes are not in execution order (\"%s\" precedes a node on which it depends); benanza "
+		"sorted them",
 		load_shown(l, node_label(&l->scratch, &g->nodes[early], early)));
 	apply_order(l, g, order);
 	return 0;

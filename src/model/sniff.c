@@ -33,7 +33,7 @@ static const struct sniff_row sniff_table[] = {
 	ROW(0, "\177ELF", "a program or library", "name the .onnx file"),
 	ROW(0, "\211HDF", "an HDF5 file, perhaps Keras", EXPORT_TF),
 	ROW(4, "TFL3", "a TensorFlow Lite model", EXPORT_TF),
-	ROW(4, "ORTM", "an ONNX Runtime flatbuffer (.ort)", "use the ONNX model it was made from"),
+	ROW(4, "ORTM", "an ONNX Runtime flatbuffer (.ort)", "use the ONNX model from which it was made"),
 	ROW(8, "{\"", "safetensors, weights without a graph", EXPORT_TORCH),
 	ROW(0, "GGUF", "a GGUF file, weights without a graph", EXPORT_TORCH),
 	ROW(0, "\223NUMPY", "a NumPy array", "name the .onnx file"),
@@ -45,7 +45,7 @@ static const struct sniff_row sniff_table[] = {
 	ROW(0, "<!DOCTYPE", "a web page", "download the file itself"),
 	ROW(0, "<!doctype", "a web page", "download the file itself"),
 	ROW(0, "<html", "a web page", "download the file itself"),
-	ROW(0, "<?xml", "XML, perhaps an OpenVINO model", "use the ONNX model it was made from"),
+	ROW(0, "<?xml", "XML, perhaps an OpenVINO model", "use the ONNX model from which it was made"),
 	ROW(0, "ir_version", "an ONNX model in text form", "save it in binary form with onnx.save"),
 };
 

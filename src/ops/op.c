@@ -385,7 +385,7 @@ void op_call_problem(const struct op_call *c, struct op_problem *out)
 	else if (call_unread(c))
 		op_problem_why(out, op_call_unread(c));
 	else if (!call_is_in_reach(c))
-		op_problem_why(out, "not a tensor, or of absurd rank");
+		op_problem_why(out, "not a tensor, or of a rank above the limit");
 	else if (!call_has_first(c))
 		op_problem_why(out, "its first output is left out");
 	else

@@ -352,7 +352,7 @@ static int col2im_channels(
 		return 0;
 	bool wrong = size.value < 1 || (x.dims[1].kind == DIM_KNOWN && x.dims[1].value % size.value);
 	if (wrong)
-		return op_fail(c, err, "%s channels are no multiple of a block's elements",
+		return op_fail(c, err, "%s channels are not a multiple of a block's elements",
 			shape_text(c->arena, (struct shape){ 1, &x.dims[1] }));
 	*channels = dim_div(c->arena, x.dims[1], size);
 	return 0;

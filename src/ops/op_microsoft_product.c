@@ -70,7 +70,7 @@ static int inverse_shape(struct op_call *c, struct error *err)
 {
 	struct shape x = c->inputs[0].shape;
 	if (x.rank >= 0 && (x.rank < 2 || dim_differs(x.dims[x.rank - 1], x.dims[x.rank - 2])))
-		return op_fail(c, err, "%s are no square matrices", shape_text(c->arena, x));
+		return op_fail(c, err, "%s are not square matrices", shape_text(c->arena, x));
 	return op_shape_as_input(c, err);
 }
 

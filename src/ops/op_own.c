@@ -133,7 +133,8 @@ static int attribute_get(
 			return 0;
 		}
 	if (!attribute)
-		return error_set(err, "%.*s is no input, and the layer has no such attribute; attributes: { "
+		return error_set(err, "%.*s is not an input, and the layer has no such attribute; "
+		"attributes: { "
 			"%.*s: VALUE } gives one", shown(name), name.p, shown(name), name.p);
 	bool list = attribute->kind == ATTRIBUTE_INTS || attribute->kind == ATTRIBUTE_FLOATS;
 	if (list && attribute->count > EXPRESSION_ITEMS)
@@ -148,7 +149,8 @@ static int attribute_get(
 		error_context(err, "attribute %.*s", shown(name), name.p) : 0;
 	default: break;
 	}
-	return error_set(err, "attribute %.*s is no number and no list of numbers", shown(name), name.p);
+	return error_set(err, "attribute %.*s is neither a number nor a list of "
+	"numbers", shown(name), name.p);
 }
 
 static int value_get(const struct op_own_call *x, struct text function, struct text name,
@@ -158,8 +160,8 @@ static int value_get(const struct op_own_call *x, struct text function, struct t
 		values = text_is(function, "values");
 	bool list = !function.n || values;
 	if (!list && !has && !bytes)
-		return error_set(err, "there is no function %.*s; there are size, rank, bytes, has, values, "
-			"min, max, floor and ceil", shown(function), function.p);
+		return error_set(err, "unknown function %.*s; use size, rank, bytes, has, values, min, max, "
+		"floor or ceil", shown(function), function.p);
 	*v = list ? expression_list(-1, NULL) : expression_number(dim_unknown());
 	if (!x->call)
 		return 0;
@@ -192,7 +194,7 @@ int op_own_name(const void *with, struct text function, struct text name, struct
 	if (found)
 		return value_get(x, function, name, !x->call ? NULL :
 			output ? op_out(x->call, index) : op_in(x->call, index), v, err);
-	return function.n ? error_set(err, "%.*s is no input and no output", shown(name), name.p) :
+	return function.n ? error_set(err, "%.*s is neither an input nor an output", shown(name), name.p) :
 		attribute_get(x, name, v, err);
 }
 
@@ -251,7 +253,7 @@ static enum op_own_key kernel_key(const struct op_own *own)
 	return own->given->keys[OP_OWN_KERNEL].count ? OP_OWN_KERNEL : OP_OWN_PROXY;
 }
 
-/* The problem of the entry's kernel. 1: it is set; 0: there is none, or something is not known; -1 with
+/* The problem of the entry's kernel. 1: it is set; 0: the entry has no kernel, or a size is unknown; -1 with
  * err. */
 static int kernel_of(const struct op_own_call *x, struct problem *p, struct error *err)
 {
@@ -348,7 +350,8 @@ static int fill_type(const struct op_own_call *x, struct text name, struct str *
 	bool output = false;
 	int index = 0, found = op_own_value(x->own, name, &output, &index, err);
 	if (found <= 0)
-		return found ? -1 : error_set(err, "%.*s is no input and no output", shown(name), name.p);
+		return found ? -1 : error_set(err, "%.*s is neither an input nor an "
+		"output", shown(name), name.p);
 	if (!x->call)
 		return 0;
 	const struct op_value *v = output ? op_out(x->call, index) : op_in(x->call, index);

@@ -160,13 +160,13 @@ static int take_type(const struct taken *t, struct error *err)
 	struct op_own *own = t->own;
 	struct op_own_type *type = &own->types[t->at];
 	if (t->at >= own->output_count)
-		return error_set(err, "more types than outputs, of which there are %d", own->output_count);
+		return error_set(err, "more types than outputs (%d)", own->output_count);
 	if ((type->dtype = dtype_parse_usual(t->text)) != DTYPE_UNKNOWN)
 		return 0;
 	bool output = false;
 	int found = op_own_value(own, t->text, &output, &type->input, err);
 	return found < 0 ? -1 : found && !output ? 0 : error_set(err,
-		"%.*s is no data type, such as f32, and no input", shown(t->text), t->text.p);
+		"%.*s is neither a data type, such as f32, nor an input", shown(t->text), t->text.p);
 }
 
 static int take_class(const struct taken *t, struct error *err)
@@ -201,7 +201,7 @@ static int take_kernel(const struct taken *t, struct error *err)
 		k++;
 	if (k == KERNEL_COUNT || t->text.n >= PROBLEM_TEXT_SIZE)
 		return error_set(err, k < KERNEL_COUNT ? "its text is too long: %.*s ..." :
-			"there is no kernel %.*s; a text begins with conv:, matmul:, softmax: ...",
+			"unknown kernel %.*s; a text begins with conv:, matmul:, softmax: ...",
 			shown(name), name.p);
 	if (!has(t->own, OP_OWN_CLASS))
 		t->own->op.class = kernel_row((enum kernel)k)->accumulator ? CLASS_COMPUTE : CLASS_MEMORY;
@@ -217,7 +217,7 @@ static int take_time(const struct taken *t, struct error *err)
 		return -1;
 	bool kernel = has(t->own, OP_OWN_KERNEL) || has(t->own, OP_OWN_PROXY);
 	return t->own->time.kind == ASSUME_FACTOR && !kernel ?
-		error_set(err, "a factor needs a kernel, which it is faster than") : 0;
+		error_set(err, "a factor (2x) needs a kernel, whose time it divides") : 0;
 }
 
 static int take_override(const struct taken *t, struct error *err)

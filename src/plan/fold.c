@@ -74,7 +74,7 @@ static bool is_full_of(const struct plan *p, int value, double number)
 	const struct elements *e = v && v->constant ? v->elements : NULL;
 	for (int i = 0; e && i < e->count; i++)
 		if (e->i ? e->i[i].kind != DIM_KNOWN || (double)e->i[i].value != number : e->f[i] != number)
-			return false; /* NaN, unknown, is no number */
+			return false; /* NaN, unknown, is not a number */
 	return e && e->count > 0;
 }
 

@@ -55,7 +55,7 @@ static int given_check_count(
 		return error_set(err, "input %s is %s: give 1 value or %lld, not %d", name, text,
 			(long long)count.value, given->count);
 	if (count.value > OP_ELEMENTS_MAX && !b->o->trial)
-		plan_warn(b, "input %s is %s: contents of more than %d elements are not followed", name, text,
+		plan_warn(b, "input %s is %s: benanza uses the contents of at most %d elements", name, text,
 			OP_ELEMENTS_MAX);
 	return 0;
 }

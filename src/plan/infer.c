@@ -194,7 +194,7 @@ static void declared_merge(struct builder *b, const struct value *from, struct p
 	if (contradicts)
 		declared_contradicts(b, v, declared);
 	else if (believed)
-		plan_warn(b, "value %s: the data decide its shape %s; that of the file, %s, is used",
+		plan_warn(b, "value %s: its shape %s depends on data; benanza uses the file's shape %s",
 			text_clean(&b->p->arena, v->name), shape_text(&b->p->arena, made),
 			shape_text(&b->p->arena, declared));
 }

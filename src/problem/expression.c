@@ -49,7 +49,7 @@ int expression_double(double number, struct computed *v, struct error *err)
 		by *= 2;
 	}
 	if (!(fabs(number) < 0x1p62) || number != floor(number))
-		return error_set(err, "it is not a number that can be computed with exactly");
+		return error_set(err, "the number is not exactly representable");
 	*v = (struct computed){ .number = dim_known((int64_t)number), .by = by };
 	return 0;
 }
@@ -223,7 +223,7 @@ static struct computed lists_join(struct reader *r, struct computed x, struct co
 		return (struct computed){ .kind = x.kind == y.kind ? x.kind : EXPRESSION_LIST, .count = -1,
 			.by = 1 };
 	if (r->items + x.count + y.count > EXPRESSION_ITEMS)
-		return fail(r, "lists of more than %d items in all", EXPRESSION_ITEMS);
+		return fail(r, "the lists have more than %d items together", EXPRESSION_ITEMS);
 	struct dim *items = items_new(r, x.count + y.count);
 	struct computed joined = expression_list(0, items);
 	for (int i = 0; i < x.count + y.count; i++)
@@ -331,7 +331,7 @@ static struct computed read_list(struct reader *r)
 	do {
 		struct computed v = read_number(r);
 		if (r->items + list.count >= EXPRESSION_ITEMS) /* an item may have made lists of its own */
-			return fail(r, "lists of more than %d items in all", EXPRESSION_ITEMS);
+			return fail(r, "the lists have more than %d items together", EXPRESSION_ITEMS);
 		list = item_add(r, list, items, v);
 	} while (next_is(r, ","));
 	if (r->failed)

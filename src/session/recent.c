@@ -41,7 +41,7 @@ static char *read_small(struct arena *a, const char *path, size_t *n, struct err
 	}
 	char *text = NULL;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > RECENT_BYTES_MOST)
-		error_set(err, "the last state is ignored, not a file of at most %d bytes: %s",
+		error_set(err, "the last state is ignored, because it is not a file of at most %d bytes: %s",
 			RECENT_BYTES_MOST, path);
 	else {
 		text = arena_alloc(a, RECENT_BYTES_MOST + 1);
@@ -61,7 +61,7 @@ static json_t *read_state(struct arena *a, const char *path, struct error *err)
 	if (!text || (json_is_object(state) && json_int_at(state, "version", 0) == 1))
 		return state;
 	json_decref(state);
-	error_set(err, "the last state is ignored, damaged or of another version: %s", path);
+	error_set(err, "the last state is ignored, because it is damaged or of another version: %s", path);
 	return NULL;
 }
 
@@ -124,7 +124,7 @@ int recent_save(const char *key, const json_t *state, struct error *err)
 	const char *path = file_of(&a, key);
 	char *text = path ? json_dumps(state, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
 	size_t n = text ? strlen(text) : 0;
-	int bad = !path ? error_set(err, "no home directory: nothing is kept") :
+	int bad = !path ? error_set(err, "no home directory: the state is not stored") :
 		n > RECENT_BYTES_MOST || !n ? error_set(err, "the state is too large") : 0;
 	if (!bad) {
 		const struct output_rules rules = { .files_only = true, .mode = 0600 };

@@ -38,7 +38,7 @@ static const struct advice_how hows[ADVICE_KINDS] = {
 	[ADVICE_PARALLEL] = { "parallel", { "execution_mode ORT_PARALLEL with inter_op_num_threads",
 		"builder: max_aux_streams", "one torch.cuda.Stream for each branch" } },
 	[ADVICE_LAYOUT] = { "layout", { "CUDA: prefer_nhwc=1",
-		"the builder chooses; inputs as kHWC8 spare a reorder",
+		"the builder chooses; inputs in kHWC8 avoid a reorder",
 		"model.to(memory_format=torch.channels_last)" } },
 	[ADVICE_PAD] = { "pad", {
 		"change the file: pad the weights, Pad activations at the borders, Slice the result",
@@ -54,9 +54,9 @@ static const struct advice_how hows[ADVICE_KINDS] = {
 		"optimize the file first: onnxruntime.transformers.optimizer joins Q, K and V in its "
 		"Attention; other matmuls: concatenate their weights in the file, and Split the result",
 		"the builder joins matmuls of one input (horizontal fusion)",
-		"one torch.nn.Linear with the weights side by side, then chunk()" } },
+		"one torch.nn.Linear with concatenated weights, then chunk()" } },
 	[ADVICE_TYPE] = { "type", {
-		"give it the f32 model; of another one the CPU's provider computes in f32, between casts",
+		"give it the f32 model; for other types the CPU's provider computes in f32 between casts",
 		"give it the f32 model; trtexec --fp16 or --bf16 where the GPU has the type",
 		"model.float()" } },
 };
@@ -120,7 +120,7 @@ char *advice_factor(const struct advice_list *l, char *buf, size_t size)
 const char *advice_none(const struct advice_list *l)
 {
 	return isnan(l->start_ns) ? "nothing of the model is measured"
-				  : "nothing that is measured saves 0.2% of the bound";
+				  : "no measured change saves 0.2% of the bound";
 }
 
 const char *advice_overhead(const struct advice_list *l, struct arena *a)

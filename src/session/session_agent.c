@@ -116,8 +116,8 @@ static const char *external_path(struct arena *a, const struct model *m, int i, 
 	if (wire_part_is_below(arena_strndup(a, m->externals[i].p, m->externals[i].n)) &&
 		folder_holds(m->path, path))
 		return path;
-	error_set(err, "%s: its external data %s is outside the model's directory; agents read only files in "
-		"it and below it: put the file itself there", m->path, name);
+	error_set(err, "%s: its external data %s is outside the model's directory; agents read only files "
+	"in or below it: put the file itself there", m->path, name);
 	return NULL;
 }
 
@@ -216,8 +216,8 @@ const struct config_runner *session_agent_find(const struct config *c, struct te
 	for (int i = 0; i < c->agent_count && !r; i++)
 		str_addf(&list, "%s%s", i ? ", " : "", c->agents[i].name);
 	if (!r)
-		error_set(err, "there is no agent %.*s (configured: %s); add it under agents: in the "
-			"configuration", wanted.n < 60 ? (int)wanted.n : 60, name.p,
+		error_set(err, "unknown agent %.*s (configured: %s); add it under agents: in the "
+		"configuration", wanted.n < 60 ? (int)wanted.n : 60, name.p,
 			list.n ? list.p : "none");
 	str_free(&list);
 	return r;

@@ -208,7 +208,7 @@ static int connect_without_runner(struct session *s, struct error *err)
 	const char *unknown = queue_unknown_runner(s->config, &s->device_arena);
 	const char *place = config_place(s->given, "device", &s->device_arena);
 	if (s->config->device)
-		error_set(&trouble, "%s %.60s: there is no runner of this name%s%s", place ? place : "-d",
+		error_set(&trouble, "%s %.60s: no runner has this name%s%s", place ? place : "-d",
 			s->config->device, unknown ? ": " : "", unknown ? unknown : "");
 	else
 		error_set(&trouble, "there is no runner");
@@ -217,10 +217,10 @@ static int connect_without_runner(struct session *s, struct error *err)
 	int described = recorded == -1 ? connect_described(s, err) : 0;
 	const char *near = described > 0 && s->config->device ? device_nearest(s) : NULL;
 	if (near)
-		error_set(err, "%s, and it is no described device; did you mean %s?", none.text, near);
+		error_set(err, "%s, and it is not a described device; did you mean %s?", none.text, near);
 	else if (recorded != -1 ? recorded : described > 0)
 		error_set(err, "%s%s", none.text, described > 0 && s->config->device ?
-			", and it is no described device; see benanza devices" : "");
+			", and it is not a described device; see benanza devices" : "");
 	return recorded == RECORDED_SEVERAL ? -1 : recorded != -1 ? recorded : described < 0 ?
 		SESSION_UNREADABLE : -described;
 }

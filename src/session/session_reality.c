@@ -210,8 +210,8 @@ static void work_turn_to(struct session *s, int number)
 	work_begin(s, one->measured);
 }
 
-/* Begins with the execution before, which is looked up at the first contradiction. Returns false if there is
- * none. */
+/* Begins with the execution before, which is looked up at the first contradiction. Returns false without
+ * one. */
 static bool work_judge(struct session *s, struct reality *y)
 {
 	struct session_real *r = s->current->real;

@@ -23,7 +23,7 @@ static const struct state_row rows[STATE_COUNT] = {
 	[STATE_FAILED] = { "failed", "failed", "", "the library reported an error" },
 	[STATE_CRASHED] = { "crash", "crashed", "", "the runner crashed on it" },
 	[STATE_TIMEOUT] = { "timeout", "timeout", "late", "it exceeded the time limit" },
-	[STATE_PROXY] = { "proxy", "proxy", "", "a stand-in was measured: a copy of the same size" },
+	[STATE_PROXY] = { "proxy", "proxy", "", "a proxy was measured instead: a copy of the same size" },
 	[STATE_ESTIMATED] = { "estimate", "estimated", "guess",
 		"not measured: an estimate is used instead" },
 	[STATE_ASSUMED] = { "given", "assumed", "", "its cost is assumed: --assume, or = in the explorer" },
@@ -33,14 +33,14 @@ static const struct state_row rows[STATE_COUNT] = {
 	[STATE_FREE] = { "free", "free", "", "it needs no work at run time" },
 	[STATE_FOLDED] = { "folded", "folded", "", "the what-if fold removes it" },
 	[STATE_PART] = { "part", "", "",
-		"only a part of its cost is known: a branch or a number of runs is not" },
+		"only a part of its cost is known: a branch or a number of runs is unknown" },
 	[STATE_BEGUN] = { "begun", "", "",
-		"some of its algorithms are measured, none of those that this scenario allows" },
+		"some of its algorithms are measured, but none that this scenario allows" },
 	[STATE_MISSING] = { "-", "missing", "", "not measured" },
 	[STATE_UNKNOWN] = { "?", "", "", "no problem is defined for it, so it cannot be measured" },
-	[STATE_PLANNING] = { "planning", "", "asked", "the library is being asked for its algorithms" },
-	[STATE_PLANNABLE] = { "plannable", "", "", "the described device's library could run it" },
-	[STATE_NO_PLAN] = { "no plan", "", "", "the described device's library could not run it" },
+	[STATE_PLANNING] = { "planning", "", "asked", "the library is listing its algorithms" },
+	[STATE_PLANNABLE] = { "plannable", "", "", "the library of the described device can run it" },
+	[STATE_NO_PLAN] = { "no plan", "", "", "the library of the described device cannot run it" },
 };
 
 const struct state_row *state_row(enum state s)

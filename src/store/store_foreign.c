@@ -230,7 +230,7 @@ struct foreign_query *foreign_query(
 	int rc = sqlite3_prepare_v3(f->db, sql, -1, SQLITE_PREPARE_NO_VTAB, &q->statement, &rest);
 	int bad = rc ? foreign_error(f, rc, err) : 0;
 	if (!bad && (!q->statement || rest[strspn(rest, " \t\n;")] || !sqlite3_stmt_readonly(q->statement)))
-		bad = error_set(err, "%s: not one statement that only reads: %s", f->path, sql);
+		bad = error_set(err, "%s: not a single reading statement: %s", f->path, sql);
 	if (!bad && sqlite3_bind_parameter_count(q->statement) != count)
 		bad = error_set(err, "%s: %d values for a statement with %d: %s", f->path, count,
 			sqlite3_bind_parameter_count(q->statement), sql);

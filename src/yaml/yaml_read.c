@@ -85,13 +85,13 @@ void yaml_close(struct yaml_reader *r)
 static const struct {
 	const char *problem, *words;
 } meanings[] = {
-	{ "found a tab character", "the line begins with a tab; YAML wants blanks" },
+	{ "found a tab character", "the line begins with a tab; YAML needs spaces" },
 	{ "did not find expected ',' or ']'", "the [ of line %d is not closed: a ] or a comma is missing" },
 	{ "did not find expected ',' or '}'", "the { of line %d is not closed: a } or a comma is missing" },
 	{ "found unexpected end of stream", "the quote of line %d is not closed" },
-	{ "did not find expected key", "indented otherwise than the lines before it" },
-	{ "did not find expected '-' indicator", "indented otherwise than the lines before it" },
-	{ "mapping values are not allowed", "a colon too many: a value with \": \" needs quotes" },
+	{ "did not find expected key", "its indentation differs from the lines before it" },
+	{ "did not find expected '-' indicator", "its indentation differs from the lines before it" },
+	{ "mapping values are not allowed", "an extra colon: a value with \": \" needs quotes" },
 	{ "could not find expected ':'", "a key without a colon, or a text of several lines without quotes" },
 };
 

@@ -25,7 +25,7 @@ json "[x['kind'] for x in a if x['kind'] != 'fusion'] == ['parallel']" \
     "one algorithm each: fusions, layers at the same time, and no launches on a CPU"
 json "a[0]['saves_ns'] == max(x['saves_ns'] for x in a)" "the largest saving comes first"
 json "all('Conv' in x['title'] and x['layers'] for x in a if x['kind'] == 'fusion')" "each with its layers"
-json "[x['title'] for x in a if x['at_most']] == ['run independent layers at once (at most)']" \
+json "[x['title'] for x in a if x['at_most']] == ['run layers in parallel (at most)']" \
     "a limit by the peaks, not a measurement: said"
 json "all(x['saves_after_above_interval_ns'][0] == 0 for x in a if x['at_most']) and
     d['saves_at_least_ns'] < d['bound_ns'] - d['least_ns']" \

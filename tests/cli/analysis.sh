@@ -63,7 +63,7 @@ try 0 "all analyses as text" tiny --latency 0.7ms --analysis all
 golden analysis.txt "the tables"
 try 0 "the tree as text" tiny --latency 0.7ms --tree
 golden tree.txt "the tree"
-try 0 "of the bound alone" bz bound "$models/tiny.onnx" --analysis all
+try 0 "needs only the bound" bz bound "$models/tiny.onnx" --analysis all
 golden analysis_bound.txt "the tables"
 bz bound "$models/tiny.onnx" -d h100 -w fusion --analysis by-type | grep -q "^BatchNormalization .* fused$"
 ok $? "a type whose layers are all fused says so"

@@ -172,7 +172,7 @@ try 2 "two values for a whole picture" "$BENANZA" layers --value x=1,2 "$models/
 one_line
 says err "input x is 1x3x32x32: give 1 value or 3072, not 2"
 try 0 "one value for a whole picture" "$BENANZA" layers --json --value x=1 "$models/tiny.onnx"
-is True "'more than 1024 elements are not followed' in d['warnings'][0]"
+is True "'uses the contents of at most 1024 elements' in d['warnings'][0]"
 try 0 "two batches are two objects" "$BENANZA" layers --json -b 1,2 "$models/tiny.onnx"
 [ "$(wc -l <"$work/out")" -eq 2 ]; ok $? "one a line"
 gpt2=$top/data/models/gpt2_small.onnx
@@ -255,7 +255,7 @@ ok $? "layers, bound, JSON, CSV and the explorer number the layers alike"
 try 0 "unbound symbols stay" "$BENANZA" layers --json "$models/symbolic.onnx"
 is "[1, 'sequence', 16]" "d['layers'][0]['outputs'][0]['shape']"
 try 0 "what is missing is one line to paste" "$BENANZA" layers "$models/symbolic.onnx"
-says out "to know the rest, add: --dim sequence=VALUE"
+says out "for the missing sizes, add: --dim sequence=VALUE"
 try 2 "bound needs them" "$BENANZA" bound "$models/symbolic.onnx"
 one_line
 says err "--dim sequence=VALUE"

@@ -426,7 +426,7 @@ refused "one latency for two" "profile.json faster.json --latency 1ms" "there ar
 refused "a trace that cannot be written" "profile.json --trace absent/t.json" "absent/t.json"
 refused "a trace that exists" "profile.json --trace trace.json" "trace.json: the file exists; --force"
 cp profile.json before.json
-refused "the profile itself" "profile.json --force --trace profile.json" "profile.json: is read here"
+refused "the profile itself" "profile.json --force --trace profile.json" "profile.json: is an input"
 cmp -s profile.json before.json
 ok $? "is kept"
 try 0 "a trace again" bz compare -q "$models/tiny.onnx" profile.json --force --trace trace.json

@@ -16,7 +16,7 @@ for shell in bash zsh fish; do
     fi
 done
 try 2 "no other shell" "$BENANZA" help --completion csh
-says err "there are bash, zsh and fish"
+says err "use bash, zsh or fish"
 
 mkdir "$work/here"
 cd "$work/here" || exit 1

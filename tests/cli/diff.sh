@@ -10,7 +10,7 @@ l = d['layers']
 assert $1, d"; ok $? "$2"; }
 
 try 2 "one side" bz diff "$tiny"
-says err "diff: there is no side B"
+says err "diff: side B is missing"
 one_line
 try 2 "nothing is measured" bz diff "$tiny" "$tiny"
 says err "side A has layers without a cost"
@@ -81,7 +81,7 @@ each "[x[s]['device'].split()[-1] for x in d for s in 'ab'] == ['HBM3', 'L40S', 
     "each is compared with the first"
 try 3 "a device that is none" "$BENANZA" diff --json -d h100 -d nosuch -d t4 "$tiny"
 each "[x['b']['device'].split()[-1] for x in d] == ['T4']" "the next one is compared all the same"
-says err "-d nosuch: there is no runner of this name"
+says err "-d nosuch: no runner has this name"
 one_line
 try 0 "the second is faster" "$BENANZA" diff --json -d t4 -d h100 "$tiny"
 try 0 "three models" "$BENANZA" diff --json -d h100 "$tiny" "$tiny" "$models/rows.onnx"

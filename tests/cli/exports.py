@@ -118,7 +118,7 @@ def wrong_page(page, bound):
     text = " ".join(page.text)
     yield from (f"no {word}" for word in (
         "Word 1", "words 1", "net:", "coverage", "trust", "interval", "written", "benanza",
-        "How the numbers were made")
+        "Where the numbers come from")
         if word not in text)
     by_number = {row[0]: row for row in page.rows if len(row) == 8}
     for layer in bound["layers"]:

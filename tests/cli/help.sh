@@ -132,7 +132,7 @@ refused "a view without a frame" "--view needs --frame, e.g." --view problems "$
 refused "keys without a frame" "--keys needs --frame, e.g." --keys j "$tiny"
 try 1 "a database that there is not" "$BENANZA" bound --db "$work/misspelt.db" "$tiny"
 one_line
-says err "misspelt.db: no such database, so nothing is measured"
+says err "misspelt.db: no such database, so no results"
 [ ! -e "$work/misspelt.db" ]; ok $? "it is not made"
 refused "too many arguments" "usage: benanza ops [OPTIONS]; see benanza ops --help" ops "$tiny"
 refused "a misspelt subcommand" 'unknown command "db inof"; did you mean db info?' db inof

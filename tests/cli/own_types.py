@@ -182,7 +182,7 @@ def without_type(p):
     p.has("... is no device without it", ["bound", *single], 1, ["2 unsupported"], [lack[:15]])
     p.has("... advice", ["advise", *single], 1, ["nothing of the model can be measured here (benanza bound)"])
     p.has("... compare", ["compare", *single, "cpu.json"], 1,
-          ["unknown: nothing of it can be measured on Word 3 (benanza bound)"], ["benanza bench"])
+          ["unknown: no layer can be measured on Word 3 (benanza bound)"], ["benanza bench"])
     p.has("bench in f64", ["bench", "-q", *half, "f64.onnx"], 0, [])
     p.has("a type that it has", ["advise", *half, "f64.onnx"], 0, [], ["f32 model"])
     left = p.json("advise", *half, "f64.onnx")[0]["left_out"]

@@ -75,7 +75,7 @@ json "d['runner'] is None" "no runner to name"
 
 for bad in 0 13 1x nothing "$(printf 'a\033[31m')"; do
     bz repro "$models/tiny.onnx" "$bad" >out 2>err
-    [ $? -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q 'no layer is called' err &&
+    [ $? -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q 'no layer is named' err &&
         ! grep -q "$(printf '\033')" err
     ok $? "no such layer: one clean line"
 done
@@ -94,7 +94,7 @@ bz repro own.onnx stem -o layer1.onnx --force >out 2>err && cmp -s layer1.onnx b
 ok $? "but with --force"
 for name in own.onnx link.onnx hard.onnx config.yaml card.db; do
     "$BENANZA" repro own.onnx stem -o "$name" --force -c config.yaml --db card.db >out 2>err
-    [ $? -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q "$name: is read here" err &&
+    [ $? -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q "$name: is an input of this command" err &&
         cmp -s own.onnx "$models/tiny.onnx"
     ok $? "a file that is read is never replaced: $name"
 done
@@ -123,7 +123,7 @@ for name in conv1 layer1.0/relu_1; do
     ok $? "... is the layer with the whole name"
 done
 bz repro "$top/data/models/resnet50.onnx" downsample >out 2>err
-[ $? -eq 2 ] && grep -q "no layer is called 'downsample'" err
+[ $? -eq 2 ] && grep -q "no layer is named 'downsample'" err
 ok $? "a part of names is none"
 bz repro "$models/tiny.onnx" stem -b 1,2 >out 2>err
 [ $? -eq 2 ] && grep -q 'give one value of -b' err

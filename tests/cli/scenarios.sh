@@ -156,7 +156,7 @@ try 0 "an empty text is no what-if" \
 json "d['scenario']['batch'] == 2" "the rest of the scenario counts"
 printf 'batch: 1\ndevice: nosuch\n' >names.yaml
 try 3 "a device of the file" "$BENANZA" bound -c names.yaml "$tiny"
-says err "names.yaml:2: device nosuch: there is no runner of this name"
+says err "names.yaml:2: device nosuch: no runner has this name"
 one_line
 cat >names.yaml <<'Y'
 device: h100
@@ -164,11 +164,11 @@ scenarios:
     away: {device: nosuch}
 Y
 try 3 "a device of a scenario" "$BENANZA" bound -c names.yaml -w away "$tiny"
-says err "names.yaml:3: device nosuch: there is no runner of this name"
+says err "names.yaml:3: device nosuch: no runner has this name"
 one_line
 
 try 2 "none is saved" bz scenarios --delete mine --yes
-says err "there is no saved scenario 'mine'"
+says err "no saved scenario is named 'mine'"
 one_line
 mkdir -p "$XDG_DATA_HOME/benanza"
 echo 'scenarios: {mine: {what_if: fusion}, second: {what_if: parallel}}' \
@@ -183,7 +183,7 @@ try 0 "renamed" bz scenarios --rename mine=other
 try 0 "is used by its new name" bz bound --json "$tiny" -w other
 try 2 "and not by the old one" bz bound "$tiny" -w mine
 try 2 "a name that is taken" bz scenarios --rename other=second
-says err "there is a scenario second already"
+says err "a scenario second already exists"
 try 2 "no new name" bz scenarios --rename other
 says err "--rename takes NAME=NEW"
 try 0 "deleted" bz scenarios --delete other --yes

@@ -38,7 +38,7 @@ is "True" "d['what_if'][0]['saves_ns'] == s['saves_ns']"
 is "word:one" "s['sets'][0]['algorithm']"
 try 0 "bound" bz bound "$google" -w parallel=measured,fusion
 says out "side by side  9 of "
-says out " less than one after the other"
+says out " less than the layers one after the other"
 says out ", alone "
 says out " | "
 says out "and 5 more (bound --json)"

@@ -57,7 +57,7 @@ cp t.db dense.db
 try 0 "bench without convolutions" "$BENANZA" bench -q -c config.yaml --db dense.db "$dense"
 try 0 "levels without convolutions" "$BENANZA" compare -c config.yaml --db dense.db --run tries \
     --try=level --json "$dense"
-json "'only what basic and none lose' in t['level=extended']['unpredicted']" "extended is not predicted"
+json "'only basic and none' in t['level=extended']['unpredicted']" "extended is not predicted"
 python3 - <<'PY'
 import json
 d = json.loads(open("out").readline())
@@ -69,7 +69,7 @@ PY
 ok $? "levels that do not fuse lose the gap fusion"
 
 try 0 "as text" "$BENANZA" compare -c config.yaml --db dense.db --run tries --try=level,batch "$dense"
-says out "not predicted  level=extended: the bound says only what basic and none lose"
+says out "not predicted  level=extended: the bound predicts only basic and none"
 says out "               batch=8 is not measured: benanza bench -b 8 MODEL"
 
 try 0 "another batch" bz compare --run tries --try=batch --json
@@ -110,7 +110,7 @@ refused() { # MOVE WHY
     json "t['$1']['status'] == 'refused' and '$2' in t['$1']['why']" "is refused: $2"
     json "t['$1']['gain'] is None and t['$1']['measured_ns'] is None" "without a gain"
 }
-refused threads=1 "its outputs are no numbers"
+refused threads=1 "its outputs are NaN or infinite"
 json "abs(t['threads=1']['predicted_gain'] - 1 / 1.5) < 1e-9" "predicted from the records of one thread"
 refused threads=9 "output 1 has 3 values that are NaN"
 refused threads=5 "has a time above 1e15 ns"
@@ -118,8 +118,8 @@ unavailable() { # AGENT MOVE WHY
     try 1 "$2" bz compare --run "$1" --try="$2" --json
     json "t['$2']['status'] == 'unavailable' and '$3' in t['$2']['why']" "is not available: $3"
 }
-unavailable tries threads=6 "the agent compares no outputs of two sides"
-unavailable old threads=7 "the agent compares no outputs of two sides"
+unavailable tries threads=6 "the agent does not compare outputs of both sides"
+unavailable old threads=7 "the agent does not compare outputs of both sides"
 unavailable tries f16 "?[31mred?line ?? long"
 for lie in 3 4; do
     try 1 "a lie" bz compare --run tries --try=threads=$lie --json
@@ -136,12 +136,12 @@ says out "level=extended           -    1.25x  1.20 to 1.30       800 us  2.5e-0
 says out "0.50x  0.45 to 0.55      2.00 ms  2.5e-03  slower"
 says out "f16                      -  not available here: ?[31mred?line ?? long"
 says out "provider=evil?[3"
-says out "refused: its outputs are no numbers"
+says out "refused: its outputs are NaN or infinite"
 says out "batch=8"
 [ "$(awk 'length($0) > 80' out | grep -cv '^bound of')" -eq 0 ]; ok $? "80 columns"
 ! grep -q "$(printf '\033')" out; ok $? "no escape sequence"
 try 0 "unavailable moves that were not named" bz compare --run old --try
-[ "$(grep -c 'not available here: the agent compares no' out)" -eq 7 ]; ok $? "are no gap: exit status 0"
+[ "$(grep -c 'not available here: the agent does not compare' out)" -eq 7 ]; ok $? "are no gap: exit status 0"
 try 1 "a prediction without measurements" bz compare --run tries --try=bf16 -b 3
 says out "bf16                     -    2.00x"
 says out "not predicted  bf16: the bound has gaps: benanza bench MODEL"

@@ -85,7 +85,7 @@ says out "contradicted  the whole model is faster than the bound, not measured a
 fresh "50 dies"
 try 1 "a second run that fails" bz compare --run fake
 says err "killed by signal 9"
-says err "the first run is compared"
+says err "the report uses the first run"
 says out "contradicted  1 group of layers faster than the bound, not measured again yet"
 says out "              benanza compare --run fake MODEL"
 sed 's/"words 1", "2"/"words 1", "2", "conv:*r3s3*"/' config.yaml >refuses.yaml
@@ -101,7 +101,7 @@ fresh "50+ 50"
 try 2 "a model that changes between the runs" \
     "$BENANZA" compare -c config.yaml --db t.db --run fake changed.onnx
 runs x
-says err "changed.onnx: the file changed after it was opened; open it again; the first run is compared"
+says err "changed.onnx: the file changed after it was opened; open it again; the report uses the first run"
 says out "not measured again yet"
 fresh "50 slow"
 "$BENANZA" compare -c config.yaml --db t.db --run fake --json "$tiny" >out 2>err &
@@ -111,7 +111,7 @@ sleep 0.5
 kill -INT $pid
 wait $pid
 [ $? -eq 1 ]; ok $? "Ctrl-C ends the second run: exit status 1"
-says err "interrupted; the first run is compared"
+says err "interrupted; the report uses the first run"
 json "d['not_measured_again'] == 1" "the judgement is open"
 fresh "50 50"
 sed '/^runners/,/word:/d; s/^device:.*/device: lex/' config.yaml >recorded.yaml

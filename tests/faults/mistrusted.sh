@@ -61,7 +61,7 @@ conv=conv:f32,f32.c,f32/f32:n1c16h14w14k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1
 printf '{"type":"run","id":1,"problem":"%s","budget_ms":2}\n' "$conv" |
     WRONG=nothing LD_PRELOAD=$spoils "$runner" >"$work/out" 2>"$work/err"
 grep '"type":"done"' "$work/out" | grep '"status":"mistrusted"' |
-    grep -q 'all [0-9]* implementations that ran are suspect (.*): probably a defect of benanza, please report it'
+    grep -q 'all [0-9]* implementations that ran are suspect (.*): probably a bug of benanza, please report it'
 ok $? "all implementations suspect: the end of the job reports a probable defect of benanza"
 WRONG=nothing LD_PRELOAD=$spoils "$runner" --check --problem "$conv" >"$work/out" 2>"$work/err"
 [ $? -eq 1 ] && grep -q 'all [0-9]* implementations that ran are suspect' "$work/err" && [ "$(wc -l <"$work/err")" -eq 1 ]

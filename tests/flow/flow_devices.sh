@@ -31,7 +31,7 @@ see "problems of this scenario are not measured"
 keys j b
 see "waiting at" "one is measured, the next is held back"
 to h100
-see "h100 is only described" "a described device while the old one measures"
+see "h100 is a described device" "a described device while the old one measures"
 see "H100 80GB HBM3" "the header follows"
 see "● h100" "and the mark"
 keys q

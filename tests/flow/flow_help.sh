@@ -51,7 +51,7 @@ keys Tab
 see "[gw] Sweep"
 keys Tab
 see "[gq] Queue"
-see "no jobs yet: b measures what is missing"
+see "no jobs yet: b measures missing problems"
 keys Tab
 see "[gl] Messages"
 keys Tab

@@ -49,7 +49,7 @@ see "sorted by name"
 keys g
 keys "&"
 typed "op=Conv cost>1"
-see "\"1\" is no number with a unit: cost>1ms" "a bad term is said while it is typed"
+see "\"1\" is not a number with a unit: cost>1ms" "a bad term is said while it is typed"
 keys C-u
 typed "op=MaxPool"
 keys Enter

@@ -17,9 +17,9 @@ see "done" "what has ended"
 keys /
 typed "queue 3"
 keys Enter T
-see "it is the next one" "T puts a job first"
+see "it is the next job" "T puts a job first"
 keys C
-see "jobs removed; the running one goes on" "C clears the queue"
+see "jobs removed; the running one continues" "C clears the queue"
 see "0 waiting"
 echo go >&3
 see "0 running" "the running one ends"

@@ -74,7 +74,7 @@ wrap=XDG_STATE_HOME=/dev/null
 explore 80 24 "'$tiny'"
 see "[1] Layers"
 keys Q
-see "not kept for the next" "what is not kept is said at the end"
+see "not stored for the next" "what is not kept is said at the end"
 left 0
 wrap=
 

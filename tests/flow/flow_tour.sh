@@ -22,9 +22,9 @@ after() {
     case $1 in
     1) echo "[2] Detail" ;;
     2) echo "[ga] Algorithms" ;;
-    3) echo "layers by what fusion saves" ;;
+    3) echo "layers by the saving of fusion" ;;
     4) echo "FUSION" ;;
-    5) echo "run independent layers at once (at most)" ;;
+    5) echo "run layers in parallel (at most)" ;;
     6) echo "[gr] Roofline" ;;
     7) echo "PARALLEL" ;;
     8) echo "[gt] Timeline" ;;

@@ -306,7 +306,7 @@ static void rewrites(void)
 	is_str(l.items[0].what_ifs, "launch,fold", "... with the what-if");
 	is_int(l.items[1].kind, ADVICE_PAD, "then to pad");
 	near(l.items[1].saves_after_ns, 30, 1e-12, "... a convolution");
-	ok(strstr(l.items[1].title, "in 1 layer; copies for it are not priced") != NULL, "%s",
+	ok(strstr(l.items[1].title, "in 1 layer; the cost excludes copies") != NULL, "%s",
 		l.items[1].title);
 	is_int(l.items[2].kind, ADVICE_JOIN, "then to join");
 	is_str(l.items[2].title, "run MatMul x2 of one input as one matmul in 1 place", "... the matmuls");

@@ -316,7 +316,7 @@ static void excluded(void)
 	results_put(w.results, &bad);
 	is_str(look(&w, "")->layers[0].why, "only measured with algorithms of relaxed math", "relaxed math");
 	is_str(look(&w, "math=relaxed")->layers[0].why,
-		"only measured with algorithms that use matrix units or may", "matrix units");
+		"only measured with algorithms that use matrix units, or may use them", "matrix units");
 	ok(!look(&w, "math=relaxed,matrix")->layers[0].why, "allowed, it counts");
 	is_str(look(&w, "")->layers[1].why, "killed", "the only algorithm failed");
 	one = make_result(CONV, NAN);

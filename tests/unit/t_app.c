@@ -230,7 +230,7 @@ static void test_devices(void)
 		"one that cannot be opened says why, the old one stays");
 	type("j Enter");
 	is_str(fixture_calls.chosen, "h100", "a described one");
-	ok(sees("H100, planned by") && sees("h100 is only described"), "the header follows");
+	ok(sees("H100, planned by") && sees("h100 is a described device"), "the header follows");
 	ok(sees(">\u25cf h100"), "and the mark");
 	ok(session->scenario.fusion && session->current->batch == 2, "the scenario stays");
 	type("Esc");
@@ -907,7 +907,7 @@ static void test_agent(void)
 	ok(sees("near: cancelled") && !sees("boom"), "which is not an error");
 	is_int(fixture_calls.agent_frees, 1, "its process is ended");
 	type("E");
-	ok(sees("far is chosen: e runs the model with it"), "E names the next one");
+	ok(sees("far is selected: e runs the model with it"), "E names the next one");
 	type("e");
 	step_agent(AGENT_WORKS);
 	is_str(fixture_calls.agent, "far", "E chooses the next one");
@@ -1784,7 +1784,7 @@ static void test_models(void)
 	is_str(fixture_calls.opened, "bad.onnx", "was tried");
 	is_str(layer_name(), "relu", "the present model stays");
 	type("^U / n o w h e r e / Tab");
-	ok(sees("no directory or .onnx file begins like this"), "nothing to complete");
+	ok(sees("no directory or .onnx file begins with this text"), "nothing to complete");
 	type("^U . . / t e s t s / m o d e l s / t i n y . o Tab");
 	if (strstr(app.frame->prompt.text, "../tests/models/tiny.onnx"))
 		ok(true, "Tab completes");

@@ -304,14 +304,14 @@ static void test_distribution(void)
 {
 	begin_at(&(struct fixture_options){ .measured = true }, 120, 40);
 	show("distribution");
-	ok(sees("(used): ") && sees("median 2.97 ms") && sees("no maximum is kept"),
+	ok(sees("(used): ") && sees("median 2.97 ms") && sees("the maximum is not stored"),
 		"the samples of a layer");
 	int layer = app.layer;
 	type("j");
 	is_int(app.layer, layer, "j chooses an algorithm");
 	ok(sees("2 of "), "the second");
 	type("+");
-	ok(sees("no maximum is kept; - shows"), "its own axis");
+	ok(sees("not stored; - shows"), "its own axis");
 	ok(sees("algorithm ") && sees("quartiles") && sees("median"), "headings, and what its signs are");
 	type("l");
 	ok(app.layer != layer && sees("1 of "), "l goes to the next layer");
@@ -320,7 +320,7 @@ static void test_distribution(void)
 	end();
 	begin_at(&(struct fixture_options){ .described = true }, 120, 40);
 	show("distribution");
-	ok(sees("is an estimate: nothing was sampled"), "no samples are invented");
+	ok(sees("is an estimate without samples"), "no samples are invented");
 	end();
 	begin_at(&(struct fixture_options){ .unsupported = true }, 120, 40);
 	show("distribution");

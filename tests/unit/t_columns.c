@@ -30,7 +30,7 @@ static void test_key(void)
 	type("||");
 	ok(!sees("bytes") && sees("further columns: none"), "then savings, and none");
 	type("|");
-	ok(sees("as many as there is room for"), "and as at first");
+	ok(sees("as many as fit"), "and as at first");
 	end();
 	begin_at(&(struct fixture_options){ .measured = true }, 40, 30);
 	type("||j");
@@ -105,7 +105,7 @@ static void test_config(void)
 	config.columns = "bound,speed";
 	config.lines[option_row(option_find(TEXT("columns")))] = 3;
 	ok(columns_check(&config, &err) &&
-			strstr(err.text, "c.yaml:3: columns: there is no column \"speed\""),
+			strstr(err.text, "c.yaml:3: columns: unknown column \"speed\""),
 		"%s", err.text);
 	config.columns = "flops algo,flops";
 	ok(columns_check(&config, &err) && strstr(err.text, "columns: flops is given twice"), "%s", err.text);

@@ -378,8 +378,8 @@ static void test_external_contents(void)
 	is_read("small.bin", "0", "16", "its offset or length is wrong");
 	is_read("none.bin", "0", "24", "there is no file \"none.bin\" beside the model: put it there");
 	is_read("small.bin/x", "0", "24", "there is no file \"small.bin/x\"");
-	is_read("sub", "0", "24", "\"sub\" is no regular file");
-	is_read("pipe.bin", "0", "24", "\"pipe.bin\" is no regular file");
+	is_read("sub", "0", "24", "\"sub\" is not a regular file");
+	is_read("pipe.bin", "0", "24", "\"pipe.bin\" is not a regular file");
 	is_read("sub/../small.bin", "0", "24", "outside the model's folder");
 	is_read("/etc/passwd", "0", "24", "outside the model's folder");
 	is_read("out.bin", "0", "24", "file \"out.bin\" is outside the model's folder: put a copy into it");
@@ -412,7 +412,7 @@ static void test_initializers(void)
 	struct model *m = load_graph_bytes(&g);
 	int64_t v = 0;
 	ok(m && m->warning_count == 1 &&
-			warned(m, "two initializers are called \"s\"; the last one is used") &&
+			warned(m, "two initializers are named \"s\"; the last one is used") &&
 			tensor_int(m->graph->values[value_at(m->graph, "s")].initializer, 0, &v) && v == 3,
 		"an initializer listed twice (%s)", err.text);
 	ok(m && m->graph->output_count == 4 && m->graph->outputs[0] == value_at(m->graph, "s") &&

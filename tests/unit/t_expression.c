@@ -95,7 +95,7 @@ static const struct {
 	{ "x[3]", "at character 5: there is no item 3 in a list of 3" },
 	{ "x[-4]", "at character 6: there is no item -4 in a list of 3" },
 	{ "rank(k)", "at character 7: a number where a list is needed" },
-	{ "many + many", "at character 12: lists of more than 256 items in all" },
+	{ "many + many", "at character 12: the lists have more than 256 items together" },
 	{ "((((((((((((((((1))))))))))))))))", "at character 16: nested deeper than 16 brackets" },
 	{ "x[x[x[x[x[x[x[x[x[x[x[x[x[x[x[x[x[0]]]]]]]]]]]]]]]]]",
 		"at character 31: nested deeper than 16 brackets" },

@@ -74,7 +74,7 @@ static void test_graph(void)
 	type("[p");
 	is_str(name(), "layer1.0.conv2", "[p: the producer of the first input");
 	type("G]p");
-	ok(sees("no further layer reads what it produces"), "the last layer");
+	ok(sees("no further layer reads its output"), "the last layer");
 	end();
 }
 

@@ -101,7 +101,8 @@ static void test_rows(void)
 	command("sort name");
 	is_int(app_pane(&app)->order, 3, ":sort");
 	command("sort nothing");
-	ok(app.note_bad && notes("no order \"nothing\" here; Tab after :sort lists them"), "no such order");
+	ok(app.note_bad && notes("unknown order \"nothing\" in this view; Tab after :sort lists the orders"),
+		"no such order");
 	command("reverse");
 	ok(app_pane(&app)->reverse, "what a key does");
 	command("sort model");

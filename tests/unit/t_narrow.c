@@ -132,7 +132,7 @@ static void tour_card(void)
 {
 	begin_at(&(struct fixture_options){ .queue = true, .measured = true, .real = true }, 80, 24);
 	app.frame->tour.on = true;
-	ok(sees("how far to trust it") && sees(" trust ") && sees("what each what-if would save"),
+	ok(sees("how far to trust it") && sees(" trust ") && sees("the saving of each what-if"),
 		"the first card speaks of lines that are there");
 	end();
 }
@@ -154,12 +154,12 @@ static void other_keys(void)
 	end();
 	begin_at(&(struct fixture_options){ .measured = true }, 100, 24);
 	type("gq");
-	ok(sees("gD chooses another device"), "the view queue");
+	ok(sees("gD selects another device"), "the view queue");
 	show("graph");
 	ok(sees("consumers (J)") || sees("consumer (J)"), "the view graph");
 	ok(sees("beside (^H, l)"), "and its own keys");
 	show("distribution");
-	ok(sees("^G spreads the chosen one"), "the view distribution");
+	ok(sees("^G spreads the selected one"), "the view distribution");
 	show("layers");
 	type("@2x\r");
 	ok(sees("an assumed cost: @ changes it"), "an assumed cost");

@@ -108,7 +108,7 @@ static void test_reads(void)
 	const struct output_rules rules = { .reads = reads };
 	is_int(link(at("a"), at("hard")), 0, "a hard link");
 	is_int(put(at("a"), &rules, "x"), -1, "a file that is read");
-	has(err.text, "is read here");
+	has(err.text, "is an input of this command");
 	is_int(put(at("link"), &rules, "x"), -1, "a link to it");
 	is_int(put(at("hard"), &rules, "x"), -1, "another name of it");
 	is_str(contents(at("a")), "three", "it is kept");

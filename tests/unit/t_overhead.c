@@ -120,7 +120,8 @@ static void excess(void)
 	near(us(y, GAP_UNEXPLAINED), -6, 1e-9, "and unexplained takes it back");
 	is_str(reality_excess_text(&n.arena, y),
 		"rows take 180 us, 6.00 us more than the median latency: the profiled run was slower, or "
-		"rows overlap. The gaps of layers are too large by that together; unexplained takes it back",
+		"rows overlap. The gaps of layers are together too large by this time; "
+		"unexplained is lower by it",
 		"it is said");
 	n.e.profiled_ns = 185 * US;
 	n.e.outside_ns = 5 * US;

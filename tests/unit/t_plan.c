@@ -533,7 +533,7 @@ static void test_given_many(void)
 	struct plan *p = net_plan(n,
 		(struct plan_options){
 			.value_count = 1, .values = &given, .binding_count = 1, .bindings = &s });
-	ok(p && warned(p, "x is 20x100: contents of more than 1024 elements are not followed"), "accepted");
+	ok(p && warned(p, "x is 20x100: benanza uses the contents of at most 1024 elements"), "accepted");
 	ok(p && p->idle_value && warned(p, "--value x has no effect"), "and has no effect, which is said");
 	plan_free(p);
 	struct plan_options o = { .value_count = 1, .values = &given };
@@ -592,7 +592,7 @@ static void test_declared_bounds(void)
 	static const struct {
 		const char *declared, *shape, *warning;
 	} rows[] = {
-		{ "2,10", "2x10", "the data decide its shape 2x?<=16; that of the file, 2x10" },
+		{ "2,10", "2x10", "its shape 2x?<=16 depends on data; benanza uses the file's shape 2x10" },
 		{ "2,nonzero", "2x?<=16", NULL },
 		{ "2,17", "2x?<=16", "value at: the file declares shape 2x17" },
 	};

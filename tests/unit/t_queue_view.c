@@ -80,9 +80,9 @@ static void test_keys(void)
 	ok(fixture_calls.dropped == 1 && sees("cancelled; its results so far are kept"), "X cancels");
 	type("j");
 	type("T");
-	ok(fixture_calls.put_first == 0 && sees("it is the next one already"), "T on the first");
+	ok(fixture_calls.put_first == 0 && sees("it is already the next job"), "T on the first");
 	type("jT");
-	ok(fixture_calls.put_first == 1 && sees("it is the next one"), "T puts another one first");
+	ok(fixture_calls.put_first == 1 && sees("it is the next job"), "T puts another one first");
 	type("C");
 	ok(fixture_calls.cleared == 1 && sees("2 jobs removed"), "C clears");
 	type("jT");

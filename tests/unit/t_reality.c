@@ -314,13 +314,13 @@ static void reasons(void)
 	is_str(y->not_comparable, "its number of threads is unknown", "unknown threads");
 	ok(y->ratio > 1, "have a ratio");
 	n.e.device = "";
-	is_str(compare(&n, 100)->not_comparable, "the device that it ran on is unknown", "unknown device");
+	is_str(compare(&n, 100)->not_comparable, "its device is unknown", "unknown device");
 	n.device.has_matrix = n.scenario.relaxed = true;
 	is_str(compare(&n, 100)->not_comparable, "the bound leaves out the matrix units (-w matrix)",
 		"matrix");
 	n.e.dtype = "";
 	y = compare(&n, 100);
-	is_str(y->not_comparable, "the type that it computed in is unknown", "unknown type");
+	is_str(y->not_comparable, "its type of computation is unknown", "unknown type");
 	ok(y->ratio > 1, "still has a ratio");
 	n.scenario.relaxed = false;
 	n.e.math = "tf32";
@@ -360,10 +360,10 @@ static void reasons(void)
 	n.e.requests = 1;
 	n.e.settings = "{\"try\":{\"move\":\"level=basic\"}}";
 	is_str(comparable_find(&n.arena, &n.ground, &n.scenario, &n.e, NULL, USE_STORED).why,
-		"it tried level=basic (compare --try)", "a side of a trial");
+		"it is a trial of level=basic (compare --try)", "a side of a trial");
 	n.e.settings = "{\"request\":{\"try\":\"f16\"}}";
 	is_str(comparable_find(&n.arena, &n.ground, &n.scenario, &n.e, NULL, USE_STORED).why,
-		"it tried f16 (compare --try)", "... by its request");
+		"it is a trial of f16 (compare --try)", "... by its request");
 	n.e.settings = "";
 	n.e.requests = 4;
 	n.e.inputs = "none:f32:1";

@@ -104,7 +104,7 @@ static void test_several(void)
 	end();
 	begin(&real);
 	type("ge.");
-	ok(sees("there is only this execution"), "one alone");
+	ok(sees("this is the only execution"), "one alone");
 	type("/unexplained\r");
 	int before = shown();
 	type("\r");
@@ -119,7 +119,7 @@ static void test_described(void)
 	begin_at(&(struct fixture_options){ .described = true, .agents = true }, 160, 40);
 	ok(!sees("real latency"), "not offered on a described device");
 	type("e");
-	ok(sees("n/a: h100 is only described, no framework runs on it"), "and why");
+	ok(sees("n/a: h100 is a described device, no framework runs on it"), "and why");
 	end();
 	begin_at(&(struct fixture_options){ .measured = true, .agents = true, .queue = true }, 160, 40);
 	ok(sees("e real latency"), "elsewhere it is");

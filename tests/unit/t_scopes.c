@@ -135,7 +135,7 @@ static void test_large(void)
 {
 	begin(&(struct fixture_options){ .measured = true, .chain = 2100, .scopes = true });
 	is_int(shown(), 21, "a large model opens folded");
-	ok(sees("2100 layers: their scopes are closed; zo opens one, zR all"), "and says so");
+	ok(sees("2100 layers in closed scopes; zo opens one, zR all"), "and says so");
 	type("zR");
 	is_int(shown(), 2100, "zR");
 	session->stale = true;

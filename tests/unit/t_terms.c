@@ -90,7 +90,7 @@ static void test_words(void)
 static void test_errors(void)
 {
 	static const char *const bad[][2] = {
-		{ "cost>1", "is no number with a unit: cost>1ms" },
+		{ "cost>1", "is not a number with a unit: cost>1ms" },
 		{ "cost>", "cost needs a value: cost>1ms" },
 		{ "cost:1ms", "cost takes <, <=, > or >=: cost>1ms" },
 		{ "op<Conv", "op takes : or =: op=Conv" },
@@ -101,7 +101,7 @@ static void test_errors(void)
 		{ "foo:bar", "no term \"foo\"; \"foo:bar\" in quotes is text" },
 		{ "oper=Conv", "did you mean op" },
 		{ "price>1ms", "no term \"price\"" },
-		{ "share>1.2.3%", "is no number" },
+		{ "share>1.2.3%", "is not a number" },
 	};
 	begin(&(struct fixture_options){ .measured = true });
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
@@ -116,7 +116,7 @@ static void test_errors(void)
 		clear();
 	}
 	type("/cost>1q");
-	ok(sees("is no number"), "a search too");
+	ok(sees("is not a number"), "a search too");
 	clear();
 	type("/op=Add\r");
 	is_str(app_clean(&app, app_layer(&app, app.layer)->node->op), "Add", "a search by a term");

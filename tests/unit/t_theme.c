@@ -107,9 +107,9 @@ static void test_words(void)
 	ok(s.ink == 7 && s.ground == 0 && s.marks == LOOK_BOLD, "text gives the whole screen its colours");
 	refused("warnin", "red", 7, "7: theme: there is no role \"warnin\"; did you mean warning?");
 	refused("nonsense", "red", 0, "roles are text, dim, strong");
-	refused("bad", "gren", 3, "3: theme: bad: \"gren\" is no colour; did you mean green?");
-	refused("bad", "256", 0, "\"256\" is no colour");
-	refused("bad", "#12345g", 0, "\"#12345g\" is no colour");
+	refused("bad", "gren", 3, "3: theme: bad: \"gren\" is not a colour; did you mean green?");
+	refused("bad", "256", 0, "\"256\" is not a colour");
+	refused("bad", "#12345g", 0, "\"#12345g\" is not a colour");
 	refused("bad", "red blue", 0, "two colours");
 	refused("bad", "red on", 0, "missing after \"on\"");
 	refused("base", "drak", 2, "2: theme: there is no theme \"drak\"; did you mean dark?");

@@ -102,17 +102,17 @@ static void test_slips(void)
 		int line, column;
 		const char *why;
 	} slips[] = {
-		{ "a:\n\tb: c\n", 2, 1, "the line begins with a tab; YAML wants blanks" },
-		{ "\ta: b\n", 1, 1, "the line begins with a tab; YAML wants blanks" },
+		{ "a:\n\tb: c\n", 2, 1, "the line begins with a tab; YAML needs spaces" },
+		{ "\ta: b\n", 1, 1, "the line begins with a tab; YAML needs spaces" },
 		{ "\xc3\xa4:\n  b: \xc3\xbc\n  \tc: d\n", 3, 3,
-			"the line begins with a tab; YAML wants blanks" },
+			"the line begins with a tab; YAML needs spaces" },
 		{ "a: [1, 2", 2, 1, "the [ of line 1 is not closed: a ] or a comma is missing" },
 		{ "a: [1, 2,\nb: 3\n", 2, 1, "the bracket of line 1 is not closed" },
 		{ "a: {b: 1\nc: 2\n", 1, 8, "the bracket of line 1 is not closed" },
 		{ "x: 1\na: {b: 1", 3, 1, "the { of line 2 is not closed: a } or a comma is missing" },
 		{ "a: 1\nb: \"x\nc: 2\n", 4, 1, "the quote of line 2 is not closed" },
-		{ "a:\n  - 1\n - 2\n", 3, 2, "indented otherwise than the lines before it" },
-		{ "a: b: c\n", 1, 5, "a colon too many: a value with \": \" needs quotes" },
+		{ "a:\n  - 1\n - 2\n", 3, 2, "its indentation differs from the lines before it" },
+		{ "a: b: c\n", 1, 5, "an extra colon: a value with \": \" needs quotes" },
 		{ "a: @b\n", 1, 4, "a value that begins with @ needs quotes" },
 		{ "a: 1\nb\nc: 2\n", 3, 1,
 			"a key without a colon, or a text of several lines without quotes" },

@@ -226,7 +226,7 @@ static void measure_picked(struct app *app, bool again)
 		app_note(app, false, "nothing to measure for %d marked layer%s%s, or it is queued", left,
 			left == 1 ? "" : "s", again ? "" : " without a cost");
 	else
-		app_note(app, false, "the marked layers (%d) are measured; %s removes the marks",
+		app_note(app, false, "the marked layers (%d) have results; %s removes the marks",
 			app->picked_count, key_named("pick-none"));
 }
 
@@ -286,14 +286,14 @@ static void measure_layer(struct app *app)
 void measure(struct app *app, bool all)
 {
 	if (session_described(app->session)) {
-		app_note(app, true, "%s is only described: nothing can be measured",
+		app_note(app, true, "%s is a described device: nothing can be measured",
 			app_clean(app, text_of(session_described(app->session)->id)));
 		return;
 	}
 	if (!session_queue(app->session)) {
 		app_note(app, true, app_is_recorded(app) ?
-			"a recorded device measures nothing; %s chooses another device" :
-			"no runner answers: nothing can be measured; %s chooses another device",
+			"a recorded device measures nothing; %s selects another device" :
+			"no runner answers: nothing can be measured; %s selects another device",
 			key_named("devices"));
 		return;
 	}
@@ -303,7 +303,7 @@ void measure(struct app *app, bool all)
 		return;
 	}
 	if (!all && !app->picked_count && app->layer < 0) {
-		app_note(app, false, "no layer has this problem: %s measures everything missing",
+		app_note(app, false, "no layer has this problem: %s measures all missing problems",
 			key_named("measure"));
 		return;
 	}

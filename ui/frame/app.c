@@ -174,7 +174,7 @@ void app_init(struct app *app, struct session *s, int columns, int rows, bool as
 		app->frame->panes[i].view = views_at(i);
 	app_refresh(app);
 	if (app->scopes.closed)
-		app_note(app, false, "%d layers: their scopes are closed; %s opens one, %s all",
+		app_note(app, false, "%d layers in closed scopes; %s opens one, %s all",
 			app->listed_count, key_named("fold-open"), key_named("layers.unfold-all"));
 	pane_open(app, &app->frame->panes[0]);
 	pane_sync(app, &app->frame->panes[0], app_list_width(app));

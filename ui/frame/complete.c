@@ -220,7 +220,7 @@ void prompt_complete(struct app *app, int direction)
 	if (first)
 		find_words(app);
 	if (!c->count) {
-		app_note(app, false, "nothing known begins so");
+		app_note(app, false, "no completion");
 		return;
 	}
 	if (c->count == 1) {

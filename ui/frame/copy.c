@@ -22,7 +22,7 @@ void copy_layer(struct app *app, bool problem)
 	text = app_clean(app, text_of(text));
 	size_t n = strlen(text);
 	if (n > CLIPBOARD_BYTES) {
-		app_note(app, true, "the %s has %zu bytes; at most %d are copied, so nothing was", what, n,
+		app_note(app, true, "the %s has %zu bytes, more than %d: nothing was copied", what, n,
 			CLIPBOARD_BYTES);
 		return;
 	}

@@ -24,7 +24,7 @@ static void device_changed(struct app *app)
 	const char *name = app_clean(
 		app, text_of(session_described(s) ? session_described(s)->id : session_device(s)->model));
 	if (session_described(s))
-		app_note(app, false, "%s is only described: plans and estimates, no measurements", name);
+		app_note(app, false, "%s is a described device: plans and estimates, no measurements", name);
 	else if (!session_queue(s))
 		app_note(app, false, "%s: recorded results, nothing can be measured", name);
 	else

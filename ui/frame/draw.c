@@ -254,7 +254,7 @@ static const char *planning_text(struct app *app)
 		return arena_printf(
 			&app->scratch, "planning... %d problem%s left", open, open == 1 ? "" : "s");
 	return arena_printf(&app->scratch,
-			"%d of %d problems plannable; times are estimates (~) from the vendor's specs", yes,
+			"%d of %d problems plannable; times are estimates (~) from the vendor's figures", yes,
 		p->problem_count);
 }
 

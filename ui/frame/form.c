@@ -377,7 +377,8 @@ void form_type(struct app *app, uint32_t key)
 		return;
 	memcpy(q->text, before, sizeof(before));
 	q->untouched = untouched;
-	app_note(app, true, f->kind == FORM_DTYPE ? "%s is a word: f32 bf16 f16 ...; Esc leaves the form" :
+	app_note(app, true, f->kind == FORM_DTYPE ? "%s is a data type: f32 bf16 f16 ...; Esc leaves the "
+	"form" :
 		"%s is a number, %s; j k move, q or Esc leaves the form", f->shown, field_range(f));
 }
 
@@ -417,7 +418,7 @@ void form_click(struct app *app, int x, int y)
 	int to = q->field_top + y - a->y;
 	if (x < a->x - 2 || x >= a->x + a->width + 2 || y < a->y - 1 || y > a->y + a->height) {
 		if (form_changed(q))
-			app_note(app, false, "Enter applies what is changed, Esc leaves it as it was");
+			app_note(app, false, "Enter applies the changes, Esc discards them");
 		else
 			prompt_close(app);
 	} else if (y >= a->y && y < a->y + a->height && to < q->field_count) {

@@ -148,7 +148,7 @@ void jump_along(struct app *app, int direction)
 	}
 	if (next < 0)
 		app_note(app, false, direction < 0 ? "no further layer: its inputs are the model's"
-						   : "no further layer reads what it produces");
+						   : "no further layer reads its output");
 	jump_to(app, layer);
 }
 

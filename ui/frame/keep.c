@@ -298,7 +298,7 @@ int keep_save(const struct app *app, struct error *err)
 		json_object_set_new(state, "path", path);
 	int bad = recent_save(key, state, err);
 	if (bad)
-		log_line("what is shown is not kept: %s", err->text);
+		log_line("the view is not stored: %s", err->text);
 	json_decref(state);
 	free(real);
 	return bad;

@@ -219,7 +219,7 @@ static void run_sort(struct app *app, const struct line_row *row, const char *ar
 	if (found >= 0)
 		sort_by(app, found);
 	else if (view->orders)
-		app_note(app, true, "no order \"%s\" here; Tab after :sort lists them",
+		app_note(app, true, "unknown order \"%s\" in this view; Tab after :sort lists the orders",
 			quoted(app, argument));
 	else
 		app_note(app, true, "this view cannot be sorted");
@@ -292,7 +292,7 @@ static void run_mouse(struct app *app, const struct line_row *row, const char *a
 	}
 	app->frame->mouse = *argument ? on : !app->frame->mouse;
 	app_note(app, false, app->frame->mouse ? "clicks and the wheel work; Shift selects text" :
-		"the mouse is the terminal's");
+		"the terminal uses the mouse");
 }
 
 static void (*const runs[LINE_ACTIONS])(

@@ -182,7 +182,8 @@ static void gains_show(struct app *app, const struct key_row *key)
 	}
 	if (strcmp(table[row].name, "parallel") == 0 &&
 		session_scenario(app->session)->parallel != PARALLEL_MEASURED) {
-		app_note(app, false, "parallel makes no layer faster; %s shows what runs at the same time",
+		app_note(app, false, "parallel makes no layer faster; %s shows layers that run at the same "
+		"time",
 			key_named("timeline"));
 		return;
 	}
@@ -193,7 +194,7 @@ static void gains_show(struct app *app, const struct key_row *key)
 	view_request(app, &passed);
 	pane_sync(app, p, app_list_width(app));
 	sort_by(app, order_named(p->view, table[row].name));
-	app_note(app, false, "layers by what %s saves; I: those that it costs first", table[row].name);
+	app_note(app, false, "layers by the saving of %s; I: losses first", table[row].name);
 }
 
 static void folded_toggle(struct app *app)

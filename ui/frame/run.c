@@ -201,7 +201,7 @@ static void paste_take(struct app *app, uint32_t key)
 	bool printable = key >= ' ' && key != KEY_CODE_BACKSPACE && key < KEY_CODE_UP;
 	if (!is_text_asked(app))
 		app_note(app, false,
-			"pasted text is not taken for keys: paste it after %s or %s (Esc ends it)",
+			"pasted text does not act as keys: paste it after %s or %s (Esc ends the prompt)",
 			key_named("command"), key_named("search"));
 	else if (printable && app->frame->tour.on)
 		key_take(app, key);
@@ -382,7 +382,8 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 	log_keep(0);
 	term_close();
 	if (lost)
-		fprintf(stderr, "benanza: the view and the what-ifs are not kept for the next time: %s\n",
+		fprintf(stderr, "benanza: the view and the what-ifs are not stored for the next session: "
+		"%s\n",
 			why.text);
 	return result;
 }

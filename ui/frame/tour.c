@@ -13,30 +13,30 @@
 static const struct tour_step steps[] = {
 	{ "The answer is on top",
 		"The bound is the time that the library's fastest kernels need for all layers. The lines "
-		"after it say how much is measured, how far to trust it, and what each what-if would "
-		"save. A row is a layer, the lanes beside it are the graph. Open the details of the "
+		"after it say how much is measured, how far to trust it, and the saving of each what-if. A "
+		"row is a layer, the lanes beside it are the graph. Open the details of the "
 		"selected layer.",
 		"open", NULL, "layers" },
 	{ "One layer",
-		"Its cost and interval, what limits it, what fusing it with its neighbours saves, and the "
-		"problem that was measured for it. Compare the algorithms that the library has for it.",
+		"Its cost and interval, its limit, the saving of fusion with its neighbours, and the "
+		"problem that was measured for it. Compare the library's algorithms for it.",
 		"algorithms", NULL, "detail" },
 	{ "Algorithms",
-		"A row is an algorithm, beside the fastest one and the one that the library would choose. "
-		"Now a question: which layers gain most from fusion? {gains} and the key of a what-if "
-		"shows it.",
+		"A row is an algorithm, compared with the fastest one and the library's first choice. "
+		"Now a question: on which layers does fusion save most? {gains} and the key of a what-if "
+		"shows them.",
 		"gains", "fusion", "algorithms" },
 	{ "Gains by layer",
 		"The layers on which fusion saves most are on top ({sort} sorts by the next column, "
-		"{reverse} reverses). Switch fusion on: the new bound is there at once, because fused "
+		"{reverse} reverses). Switch fusion on: the new bound appears at once, because fused "
 		"kernels are measured, too.",
 		"fusion", NULL, "layers" },
 	{ "What if",
-		"The bound fell, and the line of what-ifs says what fusion saves now that it is on. Each "
-		"what-if has a key there; all can be combined. What should be done first?",
+		"The bound fell, and the line of what-ifs shows the saving of fusion. Each what-if has a "
+		"key there; all can be combined. What should be done first?",
 		"advice", NULL, "layers" },
 	{ "Advice",
-		"Ranked by what each change saves after those above it; below, how it is done in ONNX "
+		"Changes, ranked by their saving after those above; below, how to make each in ONNX "
 		"Runtime, TensorRT and PyTorch. {advice.target} asks for a latency to reach. Which peaks "
 		"limit the layers?",
 		"roofline", NULL, "advice" },
@@ -48,7 +48,7 @@ static const struct tour_step steps[] = {
 		"The bound is now that of the longest path, or of the busiest resource. See the schedule.",
 		"timeline", NULL, "roofline" },
 	{ "Timeline",
-		"Filled bars are on the critical path; dots are slack: such a layer need not be faster. "
+		"Filled bars are on the critical path; dots are slack: a faster layer would not help there. "
 		"{timeline.zoom-in} zooms in. Next, the costs in groups.",
 		"groups", NULL, "timeline" },
 	{ "Groups",
@@ -57,16 +57,16 @@ static const struct tour_step steps[] = {
 		"open", NULL, "groups" },
 	{ "Search and filter",
 		"{search} searches, {filter} filters: cost>1ms, bound:memory, state:noisy. {back} shows "
-		"all layers again. The header also says how long ONNX Runtime really took on this "
-		"machine. Why is it slower than the bound?",
+		"all layers again. The header also shows the real latency of ONNX Runtime on this machine. "
+		"Why is it slower than the bound?",
 		"reality", NULL, "layers" },
 	{ "Reality",
 		"The difference from the bound in parts, and the layers behind each of them. {agent} runs "
 		"your own model with a framework. What would another machine do?",
 		"devices", NULL, "reality" },
 	{ "Devices",
-		"{open} switches to another device: GPUs that you do not have are known by their vendors' "
-		"figures, and costs are then estimates, marked ~. All keys are on the help screen.",
+		"{open} switches to another device: GPUs that you do not have are described by vendors' "
+		"figures, and their costs are estimates, marked ~. All keys are on the help screen.",
 		"help", NULL, "devices" },
 	{ "The end",
 		"benanza MODEL.onnx opens your model, {measure} measures it, {command} takes commands: "

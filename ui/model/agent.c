@@ -106,7 +106,7 @@ void app_agent_choose(struct app *app)
 		return;
 	}
 	app->agent->chosen = (app->agent->chosen + 1) % c->agent_count;
-	app_note(app, false, "%s is chosen: %s runs the model with it", chosen(app), key_named("agent"));
+	app_note(app, false, "%s is selected: %s runs the model with it", chosen(app), key_named("agent"));
 }
 
 void app_agent_key(struct app *app)
@@ -117,10 +117,10 @@ void app_agent_key(struct app *app)
 	}
 	if (session_described(app->session))
 		app_note(app, false,
-			"n/a: %s is only described, no framework runs on it; %s chooses a device",
+			"n/a: %s is a described device, no framework runs on it; %s selects another device",
 			app_clean(app, text_of(session_described(app->session)->id)), key_named("devices"));
 	else if (app->is_still)
-		app_note(app, false, "a single frame runs nothing");
+		app_note(app, false, "--frame runs no model");
 	else if (!read_again(app))
 		return;
 	else if (!chosen(app))

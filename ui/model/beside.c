@@ -70,7 +70,7 @@ void app_beside_toggle(struct app *app, const struct session_device *d)
 	const char *key = app_clean(app, text_of(d->key));
 	int marked = toggle(app, d);
 	if (marked < 0)
-		app_note(app, false, "%d devices are marked: no more", BESIDE_MOST);
+		app_note(app, false, "%d devices are marked, the maximum", BESIDE_MOST);
 	else
 		app_note(app, false, "%s %s; %d marked: gs compares them with the one in use", key,
 			marked ? "is marked" : "is not marked any more", app->beside.count);

@@ -342,7 +342,7 @@ const char *app_needed_for(struct app *app, const char *problem)
  * */
 static const char *no_problem_why(struct app *app, const struct plan_layer *l)
 {
-	const char *why = l->why ? app_clean(app, text_of(l->why)) : "there is no benchmark for it";
+	const char *why = l->why ? app_clean(app, text_of(l->why)) : "no benchmark exists for it";
 	const char *option = strstr(why, ": give --dim");
 	if (!option)
 		return why;
@@ -420,10 +420,10 @@ const char *app_missing_why(struct app *app, int layer)
 	if (reason)
 		return reason;
 	if (!q)
-		return app_is_recorded(app) ? "not recorded, and nothing is measured on a recorded device"
+		return app_is_recorded(app) ? "not recorded, and a recorded device measures nothing"
 					    : "not measured, and no runner answers";
 	return arena_printf(&app->scratch, state[0] ?
-		"no result for this scenario: %s measures what is missing" : "not measured: %s measures",
+		"no result for this scenario: %s measures missing problems" : "not measured: %s measures",
 		key_named("measure"));
 }
 

@@ -250,13 +250,13 @@ static const struct term_key keys[] = {
 		.help = "critical, unmeasured, noisy (or suspect), same (problem as the selected layer), "
 			"contradicted or marked (V)" },
 	{ "cost", .number = number_cost, .units = durations, .example = "cost>1ms cost<50us",
-		.help = "its cost in the model; an unknown one matches neither" },
+		.help = "its cost in the model; an unknown cost never matches" },
 	{ "share", .number = number_share, .units = fractions, .example = "share>1%",
 		.help = "its share of the sequential total" },
 	{ "bound", .word = bound_word, .has = bound_has, .example = "bound:memory",
 		.help = "compute, memory, overhead or unknown: what limits it" },
 	{ "peak", .number = number_peak, .units = fractions, .example = "peak<30%",
-		.help = "the share of that peak which it reaches" },
+		.help = "its share of the limiting peak" },
 	{ "op", .text = fact_op, .example = "op=Conv", .help = "operator; op:conv: it contains \"conv\"" },
 	{ "name", .text = fact_name, .example = "name:layer1", .help = "name of the layer" },
 	{ "scope", .holds = scope_holds, .example = "scope:layer1",
@@ -339,7 +339,8 @@ static int value_read(struct term *t, struct error *err)
 	if (!t->value.n)
 		return error_set(err, "%s needs a value: %.*s", k->name, (int)example, k->example);
 	if (k->number && !number_read(t->value, k->units, &t->number))
-		return error_set(err, "\"%.*s\" is no number with a unit: %.*s", (int)t->value.n, t->value.p,
+		return error_set(err, "\"%.*s\" is not a number with a unit: "
+		"%.*s", (int)t->value.n, t->value.p,
 			(int)example, k->example);
 	for (int i = 0; k->word; i++) {
 		if (!k->word(i))
@@ -467,8 +468,8 @@ bool term_holds(struct app *app, const struct term *t, const struct subject *of)
 
 static const char *const plain[][2] = {
 	{ "relu", "the row's text contains \"relu\"" },
-	{ "layer1 relu", "several words or terms: all must hold" },
-	{ "!relu !op=Conv", "negated: it must not hold" },
+	{ "layer1 relu", "several words or terms: all must match" },
+	{ "!relu !op=Conv", "negated: must not match" },
 	{ "\"a b\"", "words in quotes are one word" },
 };
 #define PLAIN_COUNT ((int)(sizeof(plain) / sizeof(*plain)))

@@ -191,7 +191,8 @@ static int word_unknown(struct text word, struct error *err)
 	for (int i = 0; i < MARK_NAMES; i++)
 		word_try(&nearest, mark_names[i].name);
 	word_try(&nearest, "default");
-	return error_set(err, "\"%s\" is no colour%s%s%s; give a name, 0 to 255 or #rrggbb, then bold, dim, "
+	return error_set(err, "\"%s\" is not a colour%s%s%s; give a name, 0 to 255 or #rrggbb, then bold, "
+	"dim, "
 		"underline, reverse or \"on\" and the background",
 		copy, nearest.best ? "; did you mean " : "", nearest.best ? nearest.best : "",
 		nearest.best ? "?" : "");

@@ -122,7 +122,8 @@ static void page_make(struct advice_page *p)
 		add(p, -1, 1, STYLE_DIM, "computing...");
 	else if (!p->list.count)
 		add(p, -1, 1, STYLE_DIM, arena_printf(&p->arena, isnan(p->list.start_ns) ?
-			"no advice: %s; %s measures what is missing" : "no advice: %s", advice_none(&p->list),
+			"no advice: %s; %s measures missing problems" : "no advice: "
+			"%s", advice_none(&p->list),
 			key_named("measure")));
 	add_target(p);
 	for (int i = 0; i < ADVICE_LACKS && p->known && !isnan(p->list.start_ns); i++) {
@@ -141,8 +142,8 @@ static void page_make(struct advice_page *p)
 	add_how(p);
 	add(p, -1, 0, STYLE_NORMAL, "");
 	add_wrapped(p, -1, 1, STYLE_DIM,
-		"saves: at least, after all advice above it (unclear: maybe nothing; <: at most, a limit by "
-		"the peaks); alone: without any other; *: noisy; ~: estimates, or layers "
+		"saves: at least, after all advice above it (unclear: it may save nothing; <: at most, a "
+		"limit by the peaks); alone: without other advice; *: noisy; ~: estimates, or layers "
 		"are missing. `benanza advise` starts from an unoptimized program.");
 }
 
@@ -288,7 +289,8 @@ static const struct key_row advice_keys[] = {
 	{ "Space", REQUEST_OWN, ADVICE_TAKE, KEYS_WHAT_IF, "switch on the what-ifs of the advice",
 		.hint = "switch on", .name = "take" },
 	{ "T", REQUEST_OWN, ADVICE_TARGET, KEYS_WHAT_IF,
-		"only what reaches a latency (5ms) or a throughput (200/s: items); all: every advice",
+		"only the advice that reaches a latency (5ms) or a throughput (200/s: items); all: every "
+		"advice",
 		.name = "target" },
 	{ 0 }
 };
@@ -364,8 +366,8 @@ static void advice_select(struct app *app, void *state, int row)
 
 const struct view view_advice = {
 	.name = "advice",
-	.help = "what to do first from the current scenario on, what it saves, and how it is done; {open} "
-		"marks and shows the layers of an advice, {advice.take} switches it on",
+	.help = "what to do first from the current scenario on, its saving, and how to do it; {open} marks "
+		"and shows the layers of an advice, {advice.take} switches it on",
 	.keys = "7 A",
 	.group = KEYS_VIEWS,
 	.own = advice_keys,

@@ -103,12 +103,12 @@ static const char *preferred_text(struct app *app, int layer)
 
 static const struct column columns[] = {
 	{ "bound", 8, NULL, bound_text, "what limits the layer: compute, memory or overhead" },
-	{ "peak", 5, peak_number, peak_text, "the share of that peak which it reaches" },
+	{ "peak", 5, peak_number, peak_text, "its share of the limiting peak" },
 	{ "algo", 18, NULL, algorithm_text, "the algorithm that its cost is of" },
 	{ "flops", 7, flops_number, flops_text, "FLOPs of one run" },
 	{ "bytes", 8, bytes_number, bytes_text, "compulsory bytes of one run" },
 	{ "preferred", 9, preferred_number, preferred_text,
-		"what the fastest algorithm saves (-) against the library's first choice" },
+		"saving (-) of the fastest algorithm against the library's first choice" },
 };
 #define FIXED ((int)(sizeof(columns) / sizeof(*columns)))
 
@@ -140,7 +140,7 @@ int column_width(int column)
 const char *column_help(int column)
 {
 	return column < FIXED    ? columns[column].help
-		: column < column_count() ? "what this what-if saves (-) or costs (+) on the layer"
+		: column < column_count() ? "saving (-) or loss (+) by this what-if on the layer"
 					  : NULL;
 }
 
@@ -354,7 +354,7 @@ const char *columns_next(struct app *app, struct columns_chosen *c)
 	c->first = 0;
 	c->set = (c->set + 1) % SET_COUNT;
 	const char *words = set_words(app, c);
-	return words ? words : "as many as there is room for";
+	return words ? words : "as many as fit";
 }
 
 const char *columns_words(const struct columns_chosen *c)
@@ -398,7 +398,7 @@ int columns_check(const struct config *config, struct error *err)
 			error_set(err, "%s: %.*s is given twice", place ? place : "columns", (int)name.n,
 				name.p);
 		else if (bad)
-			error_set(err, "%s: there is no column \"%.*s\"; the columns are %s or none",
+			error_set(err, "%s: unknown column \"%.*s\"; the columns are %s or none",
 				place ? place : "columns", (int)name.n, name.p, names.p);
 		str_free(&names);
 		arena_free(&a);

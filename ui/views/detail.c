@@ -174,16 +174,18 @@ static void add_cost(struct app *app, struct detail *d)
 			"all` measures everything again, peaks included", key_named("measure-layer")));
 	if (c->nearer)
 		detail_wrapped(d, STYLE_WARN, "          ", arena_printf(&d->arena,
-			"measured at a nearer reuse distance than the model's, as memory had no room for the "
-			"copies of its constants: reading them from memory is added to the high end"));
+			"measured at a shorter reuse distance than the model's, because the copies of its "
+			"constants did not fit in memory: the high end includes the time to read them from "
+			"memory"));
 	if (c->capped)
 		detail_wrapped(d, STYLE_WARN, "          ", arena_printf(&d->arena,
-			"noisy: its measurement is above this one, of a state of the caches or a launch in "
-			"which the algorithm cannot be faster. %s measures the layer again",
+			"noisy: its measurement is above this one, which is of a slower cache state or "
+			"launch mode. %s measures the layer again",
 			key_named("measure-layer")));
 	if (c->disputed)
 		detail_wrapped(d, STYLE_WARN, "          ", arena_printf(&d->arena,
-			"noisy: another measurement differs, and none was repeated more often. %s measures "
+			"noisy: another measurement differs, and neither was repeated more often. %s "
+			"measures "
 			"the layer again", key_named("measure-layer")));
 	if (total > 0)
 		ADD(d, STYLE_NORMAL, -1, " share    %s%.2f%% of the sequential bound",
@@ -593,7 +595,7 @@ static int detail_row_of_layer(struct app *app, void *state, int layer)
 
 const struct view view_detail = {
 	.name = "detail",
-	.help = "everything known about one layer; {open} follows the lines that name another layer",
+	.help = "all facts about one layer; {open} follows lines that name another layer",
 	.keys = "2",
 	.group = KEYS_VIEWS,
 	.state_size = sizeof(struct detail),

@@ -74,7 +74,7 @@ void detail_real(struct app *app, struct detail *d)
 		add_group(app, d, y, g);
 	else if (c->ns > 0)
 		detail_wrapped(d, STYLE_DIM, " ",
-			arena_printf(&d->arena, "real     no time of its own in %s's profile",
+			arena_printf(&d->arena, "real     %s's profile has no separate time for it",
 				app_real_framework(app)));
 	const struct reality *other = session_contradicting(app->session, d->layer);
 	if (other && other != y)

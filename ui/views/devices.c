@@ -89,9 +89,9 @@ static void lines_of_device(struct devices *s, int i, const struct session *sess
 static void lines_make(struct devices *s, const struct session *session)
 {
 	static const char *const groups[] = {
-		[SESSION_RUNNER] = "runners: started when chosen",
+		[SESSION_RUNNER] = "runners: started when selected",
 		[SESSION_RECORDED] = "recorded earlier",
-		[SESSION_DESCRIBED] = "described by vendors' specs: planned and estimated, not measured",
+		[SESSION_DESCRIBED] = "described by vendors' figures: planned and estimated, not measured",
 	};
 	arena_free(&s->line_arena);
 	s->count = 0;

@@ -127,7 +127,7 @@ static const char *none_text(struct app *app, const struct sample_rows *s)
 	if (app->layer < 0)
 		return "no layer is selected";
 	if (c && c->origin == ORIGIN_ESTIMATED)
-		return arena_printf(&app->scratch, "~%s is an estimate: nothing was sampled",
+		return arena_printf(&app->scratch, "~%s is an estimate without samples",
 			duration(app, c->ns));
 	if (!s->problem)
 		return arena_printf(&app->scratch, "no samples: %s", chart_cost(app, app->layer));
@@ -142,9 +142,9 @@ static const char *counts_text(struct app *app, const struct distribution *d, co
 	if (s->without)
 		text = arena_printf(&app->scratch, "%s, %d more without samples", text, s->without);
 	return arena_printf(&app->scratch,
-		"%s; no maximum is kept; %s %s", text,
+		"%s; the maximum is not stored; %s %s", text,
 		key_named(d->own_axis ? "distribution.all" : "distribution.spread"),
-		d->own_axis ? "shows all" : "spreads the chosen one");
+		d->own_axis ? "shows all" : "spreads the selected one");
 }
 
 /* ---- the chart ---- */
@@ -336,7 +336,7 @@ static const struct key_row distribution_keys[] = {
 		.hint = "next layer", .counts = true, .name = "next" },
 	{ "h Left N", REQUEST_OWN, SAMPLES_PREVIOUS, KEYS_CHARTS, "to the previous layer with samples",
 		.counts = true, .name = "previous" },
-	{ "+", REQUEST_OWN, SAMPLES_SPREAD, KEYS_CHARTS, "spread the samples of the chosen algorithm",
+	{ "+", REQUEST_OWN, SAMPLES_SPREAD, KEYS_CHARTS, "spread the samples of the selected algorithm",
 		.name = "spread" },
 	{ "-", REQUEST_OWN, SAMPLES_ALL, KEYS_CHARTS, "show all algorithms on one axis", .name = "all" },
 	{ 0 }

@@ -496,9 +496,9 @@ static bool graph_request(struct app *app, void *state, const struct key_row *ke
 }
 
 static const struct key_row graph_keys[] = {
-	{ "l Right", REQUEST_OWN, GRAPH_RIGHT, KEYS_CHARTS, "to the next layer that reads the same",
+	{ "l Right", REQUEST_OWN, GRAPH_RIGHT, KEYS_CHARTS, "to the next layer that reads the same value",
 		.counts = true, .name = "right" },
-	{ "h Left", REQUEST_OWN, GRAPH_LEFT, KEYS_CHARTS, "to the previous layer that reads the same",
+	{ "h Left", REQUEST_OWN, GRAPH_LEFT, KEYS_CHARTS, "to the previous layer that reads the same value",
 		.counts = true, .name = "left" },
 	{ 0 }
 };

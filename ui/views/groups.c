@@ -169,8 +169,8 @@ static bool show_layers(struct app *app, const struct groups *s, int row)
 
 static const struct key_row groups_keys[] = {
 	{ ".", REQUEST_OWN, 0, KEYS_VIEWS,
-		"by the next: operator type, scope, class, what limits, distribution; "
-		"4{groups.next-grouping}: by the fourth",
+		"the next grouping: operator type, scope, class, limit, distribution; "
+		"4{groups.next-grouping}: the fourth",
 		.counts = true, .name = "next-grouping" },
 	{ 0 }
 };

@@ -44,7 +44,7 @@ static const struct {
 	{ "-", "not measured" },
 	{ "?3", "unknown until three problems are measured" },
 	{ "n/a", "does not apply on this device, or cannot be measured on it" },
-	{ "FUSION", "capitals: the what-if is on; the number is what it saves (-) or costs (+) when on" },
+	{ "FUSION", "capitals: the what-if is on; the number is its saving (-) or loss (+) when on" },
 };
 
 #define LEFT_COLUMNS 18

@@ -30,7 +30,7 @@ static const struct key_row fixed[] = {
 	{ "H", REQUEST_TOP, 0, KEYS_MOVE, "to the top of the screen", .name = "top" },
 	{ "M", REQUEST_MIDDLE, 0, KEYS_MOVE, "to the middle of the screen", .name = "middle" },
 	{ "L", REQUEST_BOTTOM, 0, KEYS_MOVE, "to the bottom of the screen", .name = "bottom" },
-	{ "^E", REQUEST_SCROLL_DOWN, 0, KEYS_MOVE, "scroll one row down; the cursor stays in sight",
+	{ "^E", REQUEST_SCROLL_DOWN, 0, KEYS_MOVE, "scroll one row down; the cursor stays visible",
 		.counts = true, .name = "scroll-down" },
 	{ "^Y", REQUEST_SCROLL_UP, 0, KEYS_MOVE, "scroll one row up", .counts = true, .name = "scroll-up" },
 	{ "zt", REQUEST_SCROLL_TOP, 0, KEYS_MOVE,
@@ -66,11 +66,11 @@ static const struct key_row fixed[] = {
 		.name = "next-marked" },
 	{ "[m", REQUEST_JUMP, -1 - KIND_MARKED, KEYS_FIND, "previous marked layer", .counts = true,
 		.name = "previous-marked" },
-	{ "]p", REQUEST_JUMP_ALONG, 1, KEYS_FIND, "to the first layer that reads what this one produces",
+	{ "]p", REQUEST_JUMP_ALONG, 1, KEYS_FIND, "to the first layer that reads its output",
 		.counts = true, .name = "reader" },
 	{ "[p", REQUEST_JUMP_ALONG, -1, KEYS_FIND, "to the layer that produces its first input",
 		.counts = true, .name = "producer" },
-	{ "^O", REQUEST_JUMP_BACK, 0, KEYS_FIND, "back to where the last jump or search began",
+	{ "^O", REQUEST_JUMP_BACK, 0, KEYS_FIND, "back to the row before the last jump or search",
 		.counts = true, .name = "jump-back" },
 	{ "\"a", REQUEST_MARK_SET, 0, KEYS_FIND, "set mark a, or another letter", .letter = true,
 		.name = "mark" },
@@ -95,14 +95,14 @@ static const struct key_row fixed[] = {
 	{ "S", REQUEST_SORT_BACK, 0, KEYS_FIND, "sort by the previous column", .name = "sort-back" },
 	{ "I", REQUEST_REVERSE, 0, KEYS_FIND, "reverse the order", .name = "reverse" },
 	{ "$a", REQUEST_GAINS, 0, KEYS_FIND,
-		"layers by what the what-if of key a saves on each, or that of another key: "
-		"{gains}{fusion} by what fusion saves",
+		"layers by the saving of the what-if with key a, or another key: {gains}{fusion} by the "
+		"saving of fusion",
 		.letter = true, .name = "gains" },
 	{ "c", REQUEST_FOLDED, 0, KEYS_FIND,
 		"show or hide the layers that only compute constants (weights, arithmetic on shapes)",
 		.name = "constants" },
 	{ "Enter", REQUEST_OPEN, 0, KEYS_VIEWS,
-		"open a layer's details or the layer that a line names; flip a toggle; use a device",
+		"open a layer's details or the layer that a line names; switch a what-if; use a device",
 		.hint = "details", .name = "open" },
 	{ "Esc Backspace", REQUEST_BACK, 0, KEYS_VIEWS,
 		"back to the previous layer or view; clears a search or filter", .name = "back" },
@@ -119,8 +119,8 @@ static const struct key_row fixed[] = {
 	{ "Tab", REQUEST_NEXT_VIEW, 0, KEYS_VIEWS, "next view", .hint = "next view", .name = "next-view" },
 	{ "BackTab", REQUEST_PREVIOUS_VIEW, 0, KEYS_VIEWS, "previous view", .name = "previous-view" },
 	{ "b", REQUEST_MEASURE_MISSING, 0, KEYS_MEASURE,
-		"measure what is missing, also for what-ifs; if nothing is, what is noisy; with several "
-		"-b or -t, the whole sweep",
+		"measure problems without results, also those of what-ifs; if all have results, noisy ones "
+		"again; with several -b or -t, the whole sweep",
 		.hint = "measure missing", .name = "measure" },
 	{ "B", REQUEST_MEASURE_LAYER, 0, KEYS_MEASURE,
 		"measure the selected layer, or the marked ones, even if they have results",
@@ -129,34 +129,37 @@ static const struct key_row fixed[] = {
 		"run the whole model with an agent (ONNX Runtime ...) and show its real latency; again: "
 		"cancel",
 		.hint = "real latency", .name = "agent" },
-	{ "E", REQUEST_AGENT_NEXT, 0, KEYS_MEASURE, "choose the next configured agent",
+	{ "E", REQUEST_AGENT_NEXT, 0, KEYS_MEASURE, "select the next configured agent",
 		.name = "next-agent" },
 	{ "x", REQUEST_CANCEL, 0, KEYS_MEASURE, "stop measuring; finished results are kept",
 		.name = "stop" },
-	{ "+", REQUEST_BATCH_UP, 0, KEYS_WHAT_IF, "next configured batch size; without any, double it",
+	{ "+", REQUEST_BATCH_UP, 0, KEYS_WHAT_IF, "next configured batch size; if none is configured, twice "
+	"the size",
 		.name = "batch-up" },
-	{ "-", REQUEST_BATCH_DOWN, 0, KEYS_WHAT_IF, "previous configured batch size; without any, halve it",
+	{ "-", REQUEST_BATCH_DOWN, 0, KEYS_WHAT_IF, "previous configured batch size; if none is configured, "
+	"half the size",
 		.name = "batch-down" },
-	{ "t", REQUEST_DTYPE, 0, KEYS_WHAT_IF, "next configured data type; without any, f32 or bf16",
+	{ "t", REQUEST_DTYPE, 0, KEYS_WHAT_IF, "next configured data type; if none is configured, f32 or "
+	"bf16",
 		.name = "type" },
 	{ "d", REQUEST_DIMS, 0, KEYS_WHAT_IF, "batch, data type and all dimensions in one form, set together",
 		.name = "dimensions" },
 	{ "u zu", REQUEST_UNDO, 0, KEYS_WHAT_IF,
-		"take the last change of what-ifs back; 99{undo-what-if}: all",
+		"undo the last change of what-ifs; 99{undo-what-if}: all changes",
 		.counts = true, .name = "undo-what-if" },
-	{ "^R", REQUEST_REDO, 0, KEYS_WHAT_IF, "make the last change that was taken back again",
+	{ "^R", REQUEST_REDO, 0, KEYS_WHAT_IF, "redo the last change that was undone",
 		.counts = true, .name = "redo-what-if" },
 	{ "zU", REQUEST_RESET, 0, KEYS_WHAT_IF,
-		"all what-ifs as the options and the configuration have them; without these, the defaults",
+		"reset all what-ifs to the options and the configuration, else to the defaults",
 		.name = "reset-what-ifs" },
 	{ "=", REQUEST_TYPE, 0, KEYS_WHAT_IF,
-		"assume a cost for the selected layer, as with a kernel of your own: 12us, 2x, 0; in the "
-		"view what-if: type a choice", .name = "set-cost" },
+		"assume a cost for the selected layer, as with a custom kernel: 12us, 2x, 0; in the view "
+		"what-if: type a choice", .name = "set-cost" },
 	{ ":", REQUEST_COMMAND, 0, KEYS_COMMAND,
 		"type a command: Tab completes, Up and Down go through earlier ones", .name = "command" },
 	{ "y", REQUEST_COPY_NAME, 0, KEYS_COMMAND, "copy the selected layer's name to the clipboard",
 		.name = "copy" },
-	{ "Y", REQUEST_COPY_PROBLEM, 0, KEYS_COMMAND, "copy the text of its problem, as the runners take it",
+	{ "Y", REQUEST_COPY_PROBLEM, 0, KEYS_COMMAND, "copy the text of its problem, as runners read it",
 		.name = "copy-problem" },
 	{ "^L R F5", REQUEST_REDRAW, 0, KEYS_LEAVE, "redraw the screen", .name = "redraw" },
 	{ "q", REQUEST_CLOSE, 0, KEYS_LEAVE, "close the view; in the layers view, quit (results are kept)",
@@ -363,7 +366,7 @@ static int entries_add(int row, const char *list, struct error *err)
 	for (struct text name; name_next(&list, &name);) {
 		struct key_pair keys = keys_parse(name);
 		if (!keys.first)
-			return error_set(err, "\"%.*s\" is no key; keys are j, Down, ^F, F3, gg ...",
+			return error_set(err, "unknown key \"%.*s\"; keys are j, Down, ^F, F3, gg ...",
 				name.n > 20 ? 20 : (int)name.n, name.p);
 		for (int i = 0; i < table.entry_count; i++) {
 			const struct key_entry *e = &table.entries[i];

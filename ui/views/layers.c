@@ -481,7 +481,7 @@ static const struct key_row layers_keys[] = {
 	{ "zM", REQUEST_OWN, OWN_FOLD_ALL, KEYS_VIEWS, "close all scopes", .name = "fold-all" },
 	{ "zR", REQUEST_OWN, OWN_OPEN_ALL, KEYS_VIEWS, "open all scopes", .name = "unfold-all" },
 	{ "|", REQUEST_OWN, OWN_COLUMNS, KEYS_VIEWS,
-		"next set of further columns: what limits a layer, its work, what what-ifs save on it, none",
+		"next set of further columns: limit, work, savings of what-ifs, none",
 		.name = "columns" },
 	{ 0 }
 };

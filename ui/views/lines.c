@@ -11,32 +11,32 @@
 static const struct line_row fixed[] = {
 	{ "view", "NAME", LINE_VIEW, 0, "shows a view: view problems" },
 	{ "set", "WHAT-IF[=CHOICE],...", LINE_SET, 0,
-		"what-ifs on or off, as --what-if takes them: set fusion=pattern,parallel" },
-	{ "device", "NAME", LINE_DEVICE, 0, "another device, by its name in the devices view" },
+		"switches what-ifs, as --what-if does: set fusion=pattern,parallel" },
+	{ "device", "NAME", LINE_DEVICE, 0, "switches to a device, by its name in the devices view" },
 	{ "beside", "NAME", LINE_BESIDE, 0,
 		"marks a device, or removes its mark: the view scenarios compares the marked ones" },
 	{ "batch", "N", LINE_BATCH, 0, "another batch size" },
-	{ "dtype", "TYPE", LINE_DTYPE, 0, "the type in which the layers run: dtype bf16" },
-	{ "dim", "NAME=VALUE ...", LINE_DIM, 0, "values of symbolic dimensions, set together" },
+	{ "dtype", "TYPE", LINE_DTYPE, 0, "sets the data type of the layers: dtype bf16" },
+	{ "dim", "NAME=VALUE ...", LINE_DIM, 0, "sets values of symbolic dimensions together" },
 	{ "filter", "[TEXT]", LINE_FILTER, 0, "only rows that contain the text; without one, all rows" },
 	{ "search", "TEXT", LINE_SEARCH, 0, "to the next row that contains the text" },
 	{ "sort", "ORDER", LINE_SORT, 0, "sorts the rows: sort cost" },
 	{ "reverse", NULL, LINE_REQUEST, REQUEST_REVERSE, "reverses the order" },
 	{ "layer", "N", LINE_LAYER, 0, "to a layer by its number; the number alone does the same" },
 	{ "write", "FILE", LINE_WRITE, 0,
-		"saves what is shown in the form that the end of the name says; write! replaces a file" },
+		"saves the view in the format of the name's suffix; write! replaces a file" },
 	{ "open", "FILE", LINE_OPEN, 0, "another model; edit does the same" },
 	{ "edit", "FILE", LINE_OPEN, 0, "another model, as open" },
 	{ "theme", "NAME[,ROLE=COLOUR]", LINE_THEME, 0,
-		"other colours until the end: theme light, theme dark,warning=208 bold" },
-	{ "mouse", "[on|off]", LINE_MOUSE, 0, "takes the mouse, or leaves it to the terminal" },
+		"sets the colours of this session: theme light, theme dark,warning=208 bold" },
+	{ "mouse", "[on|off]", LINE_MOUSE, 0, "uses the mouse, or leaves it to the terminal" },
 	{ "copy", NULL, LINE_REQUEST, REQUEST_COPY_NAME, "copies the selected layer's name" },
-	{ "measure", NULL, LINE_REQUEST, REQUEST_MEASURE_MISSING, "measures what is missing" },
+	{ "measure", NULL, LINE_REQUEST, REQUEST_MEASURE_MISSING, "measures missing problems" },
 	{ "again", NULL, LINE_REQUEST, REQUEST_MEASURE_LAYER,
 		"measures the selected layer, or the marked ones, again" },
 	{ "stop", NULL, LINE_REQUEST, REQUEST_CANCEL, "stops measuring" },
 	{ "run", NULL, LINE_REQUEST, REQUEST_AGENT, "runs the whole model with an agent" },
-	{ "messages", NULL, LINE_VIEW, 0, "shows the messages of this session, also those that were cut" },
+	{ "messages", NULL, LINE_VIEW, 0, "shows all messages of this session in full" },
 	{ "help", NULL, LINE_VIEW, 0, "shows the keys and these commands" },
 	{ "quit", NULL, LINE_REQUEST, REQUEST_QUIT, "leaves at once, as quit! does; results are kept" },
 };
@@ -107,8 +107,8 @@ void lines_print_man(struct str *out)
 	int count;
 	const struct line_row *rows = lines_table(&count);
 	str_puts(out, ".SS Commands\nThe key \\fB:\\fR opens a line for these commands. Tab completes their "
-		      "names and arguments, and again goes through what is possible; Up and Down go through "
-		      "earlier lines. A name may be shortened to a beginning that no other has.\n");
+	"names and arguments; a further Tab shows the next candidate; Up and Down go through "
+		      "earlier lines. A name may be shortened to a unique prefix.\n");
 	for (int i = 0; i < count; i++) {
 		char shown[LINE_SHOWN];
 		str_puts(out, ".TP\n\\fB");

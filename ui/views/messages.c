@@ -52,7 +52,7 @@ static int messages_rows(struct app *app, void *state, int width)
 		line_add(app, m, i);
 	m->width = width;
 	app->generation++;
-	return m->count ? m->count : 1; /* that there are none */
+	return m->count ? m->count : 1; /* the line "no messages" */
 }
 
 static void messages_close(struct app *app, void *state)
@@ -98,7 +98,7 @@ static int messages_row_at_entry(struct app *app, void *state)
 
 const struct view view_messages = {
 	.name = "messages",
-	.help = "what was said and logged in this session, whole",
+	.help = "all messages and log lines of this session, in full",
 	.keys = "gl",
 	.group = KEYS_VIEWS,
 	.state_size = sizeof(struct messages),

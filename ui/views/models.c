@@ -159,7 +159,7 @@ static const struct key_row models_keys[] = {
 
 const struct view view_models = {
 	.name = "models",
-	.help = "the models opened last and the bundled ones; {open} opens one instead of this",
+	.help = "the models opened last and the bundled ones; {open} opens the selected one",
 	.keys = "O",
 	.group = KEYS_VIEWS,
 	.own = models_keys,

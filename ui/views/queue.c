@@ -248,9 +248,9 @@ static const char *nothing_text(struct app *app)
 	const char *why = session_described(s) ? "a described device measures nothing"
 		: app_is_recorded(app) ? "a recorded device measures nothing"
 		: !session_queue(s) ? "no runner answers, so nothing can be measured" : NULL;
-	return why ? arena_printf(&app->scratch, "%s: %s chooses another device", why, key_named("devices"))
+	return why ? arena_printf(&app->scratch, "%s: %s selects another device", why, key_named("devices"))
 		: arena_printf(&app->scratch,
-			"no jobs yet: %s measures what is missing, %s the selected layer",
+			"no jobs yet: %s measures missing problems, %s the selected layer",
 			key_named("measure"), key_named("measure-layer"));
 }
 
@@ -368,9 +368,9 @@ static const struct key_row queue_keys[] = {
 	{ "X", REQUEST_OWN, OWN_DROP, KEYS_MEASURE, "remove this job from the queue, or cancel it",
 		.hint = "cancel this", .name = "cancel" },
 	{ "T", REQUEST_OWN, OWN_FIRST, KEYS_MEASURE,
-		"measure this one first; one that has ended, again", .hint = "first", .name = "put-first" },
+		"measure this job next; a job that has ended: again", .hint = "first", .name = "put-first" },
 	{ "C", REQUEST_OWN, OWN_CLEAR, KEYS_MEASURE,
-		"remove all jobs that wait; the running one goes on ({stop} stops it too)", .hint = "clear",
+		"remove all waiting jobs; the running one continues ({stop} stops it too)", .hint = "clear",
 		.name = "clear" },
 	{ ".", REQUEST_OWN, OWN_LOG, KEYS_VIEWS, "the whole log (view messages)", .name = "log" },
 	{ 0 }
@@ -383,12 +383,12 @@ static void job_first(struct app *app, struct queue *q, int row)
 	bool again = j.state != JOB_PENDING && j.state != JOB_RUNNING &&
 		strcmp(j.kind, JOB_PROBLEM) == 0 && session_measure_problem(app->session, j.payload);
 	if (again)
-		app_note(app, false, "queued again, as the next one");
+		app_note(app, false, "queued again, as the next job");
 	else if (queue_put_first(q, row))
-		app_note(app, false, "it is the next one");
+		app_note(app, false, "it is the next job");
 	else
 		app_note(app, false, j.state == JOB_RUNNING ? "it is being measured"
-				: j.state == JOB_PENDING ? "it is the next one already"
+				: j.state == JOB_PENDING ? "it is already the next job"
 							 : "it cannot be measured again by itself");
 }
 
@@ -397,7 +397,7 @@ static bool job_request(struct app *app, int request, int row)
 	struct queue *q = session_queue(app->session);
 	if (request == OWN_CLEAR) {
 		int count = session_queue_clear(app->session);
-		app_note(app, false, count ? "%d job%s removed; the running one goes on" : "no job waits",
+		app_note(app, false, count ? "%d job%s removed; the running one continues" : "no job waits",
 			count, count == 1 ? "" : "s");
 	} else if (!is_job(app, row)) {
 		return false;
@@ -453,7 +453,7 @@ static const char *const queue_orders[] = { "queue", "time", NULL };
 
 const struct view view_queue = {
 	.name = "queue",
-	.help = "jobs that run, wait or have ended, with time and result; the log of this session beneath",
+	.help = "jobs that run, wait or have ended, with time and result; below, the log of this session",
 	.keys = "gq",
 	.group = KEYS_MEASURE,
 	.own = queue_keys,

@@ -209,7 +209,7 @@ static const char *nothing_text(struct app *app, struct reality_view *s)
 	if (app_agent_is_busy(app))
 		return "the model runs: its real latency comes here";
 	if (session_reality_waits(app->session))
-		return "stored executions are looked for once nothing is measured";
+		return "stored executions are read when measuring ends";
 	return arena_printf(&s->arena, "no real execution of this model with this batch, type and device. %s",
 		!c || !c->agent_count ? "benanza compare --run AGENT MODEL makes one (agents: in "
 					"benanza.yaml(5))"
@@ -250,7 +250,7 @@ static void lines_make(struct app *app, struct reality_view *s)
 				figure_line_name((enum figure_line)i), line));
 	}
 	if (!r->row_count)
-		text_add(s, STYLE_DIM, -1, "no times of layers: this execution has only the whole");
+		text_add(s, STYLE_DIM, -1, "no layer times: this execution has only its latency");
 	else
 		tree_add(app, s);
 }
@@ -576,8 +576,8 @@ static void execution_choose(struct app *app)
 	int count = session_reality_count(session);
 	int to = app->count ? app->count - 1 : (session_reality_chosen(session) + 1) % (count ? count : 1);
 	if (count < 2 || to >= count) {
-		app_note(app, false, count == 1 ? "there is only this execution" : count ?
-			"there are only %d executions" : "there is no execution of this model here", count);
+		app_note(app, false, count == 1 ? "this is the only execution" : count ?
+			"there are only %d executions" : "this model has no execution here", count);
 		return;
 	}
 	session_reality_choose(session, to);

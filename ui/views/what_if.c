@@ -282,7 +282,7 @@ static bool what_if_request(struct app *app, void *state, const struct key_row *
 
 const struct view view_what_if = {
 	.name = "what-if",
-	.help = "the toggles with what each would change, and the model's own figures; {open} flips one",
+	.help = "the what-ifs with their effect, and the figures of the model; {open} switches one",
 	.keys = "3",
 	.group = KEYS_VIEWS,
 	.state_size = sizeof(struct what_if_page),

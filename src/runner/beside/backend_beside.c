@@ -21,7 +21,7 @@
 
 struct way {
 	int lanes;
-	bool by_cost;  /* shares by what the lanes take; else equal ones */
+	bool by_cost;  /* shares by the time of the lanes; else equal ones */
 	bool matrix;   /* algorithms on matrix units are allowed */
 };
 

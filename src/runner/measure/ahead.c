@@ -99,7 +99,8 @@ static void piece_do(const struct ahead *a, struct piece p)
 	f->list->backend->compile(f->list, f->index);
 }
 
-/* Begins the next piece of work: problems in order, listing before compiling. Returns false if there is none
+/* Begins the next piece of work: problems in order, listing before compiling. Returns false if no work is
+ * left
  * now; listing one problem may give more. */
 static bool piece_begin(struct ahead *a, struct piece *p)
 {

@@ -18,7 +18,8 @@ static bool is_strict(const struct algorithm *a)
 	return !a->math || !*a->math || strcmp(a->math, "strict") == 0;
 }
 
-/* Returns 1 if an algorithm does not use matrix units, 0 if all may, -1 with err if there is none. */
+/* Returns 1 if an algorithm does not use matrix units, 0 if all may, -1 with err if the problem has no
+ * algorithm. */
 static int part_look(struct text text, bool *matrix, struct error *err)
 {
 	struct problem p;

@@ -317,7 +317,8 @@ void onednn_forget(struct backend_list *list)
 	*list = (struct backend_list){ 0 };
 }
 
-/* Hands over the offers, or says why there is none: `why`, else that the library has no such `kernel`. */
+/* Hands over the offers, or reports why the list is empty: `why`, else that the library has no such
+ * `kernel`. */
 static int offers_give(struct backend_list *list, enum kernel kernel, dnnl_status_t status,
 	struct error why, struct error *err)
 {

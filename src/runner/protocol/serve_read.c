@@ -77,7 +77,7 @@ static void message_take(struct server *s, struct wire_message *m)
 		} else if (m->type == WIRE_QUIT) {
 			s->quit = s->cancel = true;
 		} else {
-			server_log(s, "error: a runner sends this message and does not accept it");
+			server_log(s, "error: a runner sends this message but does not accept it");
 		}
 		wire_free(m);
 	}

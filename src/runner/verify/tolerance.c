@@ -160,10 +160,10 @@ void tolerance_all_rejected(int count, struct error *err)
 	const char *text = *last.text ? last.text : "outputs differ from the reference values";
 	if (count > 1)
 		error_set(err,
-			"all %d implementations that ran are suspect (%s): probably a defect of benanza, "
+			"all %d implementations that ran are suspect (%s): probably a bug of benanza, "
 			"please report it",
 			count, text);
 	else
 		error_set(err, "the only implementation that ran is suspect (%s): "
-			"a defect of benanza or of the library, please report it", text);
+			"a bug of benanza or of the library, please report it", text);
 }
