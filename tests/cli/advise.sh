@@ -40,7 +40,7 @@ import json
 d = json.loads(open('out').readline())
 assert abs(d['bound_ns'] - $least) <= 0.01 * $least, (d['bound_ns'], $least)"
 ok $? "all of it together is the bound of that scenario"
-bz advise "$models/tiny.onnx" -w fusion,parallel >out 2>err && grep -q '^no advice: nothing that' out
+bz advise "$models/tiny.onnx" -w fusion,parallel >out 2>err && grep -q '^no advice: no measured change' out
 ok $? "-w sets the start: nothing is left"
 
 bz advise "$models/tiny.onnx" >out 2>err
@@ -157,7 +157,7 @@ ok $? "and so does its row"
 single db import -q real.jsonl >out 2>err && single advise --json "$models/tiny.onnx" >out 2>err
 json "d['now_ns'] == 4e5 and d['bound_ns'] > 9e6" "a real execution that is faster is what it takes now"
 single advise "$models/tiny.onnx" >out 2>err
-grep -q '^now  *400 us  (Quick runs it;' out
+grep -q '^now  *400 us  (measured with Quick;' out
 ok $? "... as text"
 
 # the explorer tries the types that advise tries

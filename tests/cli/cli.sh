@@ -413,7 +413,7 @@ try 0 "text" "$BENANZA" bound "$models/tiny.onnx"
 says out "lower bound"
 says out "bound by"
 says out "dimensions: batch 1 (default)"
-says out "~: layers are missing, or estimates"
+says out "~: missing layers, or estimates"
 try 0 "csv of bounds" "$BENANZA" bound --csv -w fusion "$models/tiny.onnx"
 [ "$(grep -c '^1,f32,' "$work/out")" -eq 12 ] && head -n 1 "$work/out" | grep -q '^batch,dtype,index,'
 ok $? "batch and type come first"

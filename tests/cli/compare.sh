@@ -152,7 +152,7 @@ json "{g['kind'] for g in d[0]['gaps'] if not g['estimated']} <= {'reorder', 'pa
 says out "CPUExecutionProvider against a GPU"
 json "d[0]['benanza_ratio'] is None" "the CPU beside a GPU"
 try 1 "without results" "$BENANZA" compare "$models/tiny.onnx" profile.json -c config.yaml --db none.db -d lex
-says out "bound         unknown: nothing of it is measured"
+says out "bound         unknown: no layer is measured"
 says out "benanza bench"
 
 # TensorRT's profile alone does not state its type

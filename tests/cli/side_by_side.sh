@@ -47,7 +47,7 @@ says out ", 0 measured, 0 unsupported"
 try 0 "bound with named libraries" bz bound "$google" -w parallel=measured,fusion,libraries=word
 says out "side by side  9 of "
 try 0 "a described device" "$BENANZA" bound "$google" --db none.db -d h100 -w parallel=measured,fusion
-says out "side by side  not available on a described device: nothing can be measured"
+says out "side by side  not available on a described device: it has neither"
 says out "unknown: branches side by side have no estimate"
 "$BENANZA" bound "$google" --db none.db -d h100 -w parallel=measured,fusion --json >out
 is "True" "s['unmeasured'] == 0 and all('described' in t['why'] for t in s['sets'])"

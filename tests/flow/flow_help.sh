@@ -12,7 +12,7 @@ keys "?"
 see "[8] Help"
 see "one row down"
 keys G
-see "An optimization that can be switched" "its end"
+see "An optimization that you switch" "its end"
 keys Escape
 see "[1] Layers"
 keys Tab

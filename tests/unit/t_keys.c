@@ -228,7 +228,7 @@ static void test_spelt(void)
 	static const char *const says[][3] = { { "pick", "b then measures only", "F8 then measures only" },
 		{ "timeline.zoom-in", "3+: eight", "3i: eight" }, { "down", "5j: five", "5Down: five" },
 		{ "graph", "j goes to a consumer, k to", "Down goes to a consumer, k to" },
-		{ "gains", "$f by what fusion", "%F7 by what fusion" } };
+		{ "gains", "$f by the saving of fusion", "%F7 by the saving of fusion" } };
 	struct error err = ERROR_NONE;
 	for (size_t i = 0; i < 5; i++)
 		ok(strstr(keys_named(says[i][0])->text, says[i][1]) != NULL, "%s", says[i][1]);
@@ -271,7 +271,7 @@ static void test_bind(void)
 		{ "problems", "gp", 5 } };
 	static const struct config_word bad[][2] = { { { "down", "warp", 7 } }, { { "fly", "F12", 8 } },
 		{ { "up", "F12", 9 }, { "down", "q", 10 } }, { { "up", "F12", 9 }, { "down", "F12", 10 } } };
-	static const char *const says[] = { "7: keys: down: \"warp\" is no key", "8: keys: there is no fly",
+	static const char *const says[] = { "7: keys: down: unknown key \"warp\"", "8: keys: there is no fly",
 		"10: keys: down: q already means \"close", "10: keys: down: F12 already means \"one row up" };
 	is_int(keys_bind(swap, 3, &err), 0, "keys can be exchanged: %s", err.text);
 	const struct key_row *k = keys_find(&view_layers, (struct key_pair){ 'k', 0 });

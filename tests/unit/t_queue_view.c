@@ -80,7 +80,7 @@ static void test_keys(void)
 	ok(fixture_calls.dropped == 1 && sees("cancelled; its results so far are kept"), "X cancels");
 	type("j");
 	type("T");
-	ok(fixture_calls.put_first == 0 && sees("it is already the next job"), "T on the first");
+	ok(fixture_calls.put_first == 0 && sees("it is the next job already"), "T on the first");
 	type("jT");
 	ok(fixture_calls.put_first == 1 && sees("it is the next job"), "T puts another one first");
 	type("C");

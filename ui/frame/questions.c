@@ -54,8 +54,7 @@ static void answer_measure(struct app *app, uint32_t key)
 	measure(app, true);
 	if (key == 'a')
 		app_note(app, false,
-			"models opened from now on are measured; to make this permanent, set measure: "
-			"always");
+			"models opened from now on are measured; to keep it, set measure: always");
 }
 
 bool question_key(struct app *app, uint32_t key)

@@ -388,7 +388,7 @@ static void job_first(struct app *app, struct queue *q, int row)
 		app_note(app, false, "it is the next job");
 	else
 		app_note(app, false, j.state == JOB_RUNNING ? "it is being measured"
-				: j.state == JOB_PENDING ? "it is already the next job"
+				: j.state == JOB_PENDING ? "it is the next job already"
 							 : "it cannot be measured again by itself");
 }
 
