@@ -180,7 +180,7 @@ def resized(tap, home):
 
 
 def pasted(tap, home):
-    for key, shown in ((b"x", b"not taken for keys"), (b"/", b"layer 1.0"), (b"d", b"batch")):
+    for key, shown in ((b"x", b"does not act as keys"), (b"/", b"layer 1.0"), (b"d", b"batch")):
         term = Explorer(home)
         began, since = time.monotonic(), term.heard
         term.type(key)

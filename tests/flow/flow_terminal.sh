@@ -41,7 +41,7 @@ keys Enter
 see ">●─╯  join " "and found"
 tmux -L "$socket" set-buffer "$(printf 'jfj\nQ:quit\nQ')"
 tmux -L "$socket" paste-buffer -p
-see "not taken for keys" "elsewhere it is no keys"
+see "does not act as keys" "elsewhere it is no keys"
 keys /
 see "Enter"
 tmux -L "$socket" set-buffer "$(printf 'jo\nin')"
