@@ -79,16 +79,16 @@ open(sys.argv[1], "wb").write(b"\x08\x08" + part(0x3a, graph) + part(0x42, b"\x1
 END
 try 0 "jobs of a model with nothing to measure" "$BENANZA" bench --emit-jobs "$work/free.onnx"
 one_line
-says err "free.onnx: no layer has anything to measure"
+says err "free.onnx: no layer has a problem to measure"
 try 0 "... quietly" "$BENANZA" bench -q --emit-jobs "$work/free.onnx"
 [ ! -s "$work/err" ]; ok $? "prints nothing"
 try 0 "jobs of it and of another model" "$BENANZA" bench --emit-jobs "$tiny" "$work/free.onnx"
-says err "free.onnx: no layer has anything to measure"
+says err "free.onnx: no layer has a problem to measure"
 says err " jobs; next: "
 try 0 "bench of it" \
     "$BENANZA" bench --json -c "$work/word.yaml" -d word --db "$work/free.db" "$work/free.onnx"
 one_line
-says err "free.onnx: no layer has anything to measure"
+says err "free.onnx: no layer has a problem to measure"
 is "0 0 0" "'%d %d %d' % (d['problems'], d['measured'], d['peaks'])"
 try 2 "an unknown state" "$BENANZA" bench --emit-jobs --caches net,hot "$tiny"
 one_line

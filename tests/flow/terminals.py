@@ -203,7 +203,8 @@ def mouse(tap, home):
     os.kill(term.pid, signal.SIGCONT)
     check(tap, stopped and term.see(on, at), "off while it is stopped, on again afterwards")
     at = term.send(f"{ESC}[200~7Q{ESC}[201~")
-    check(tap, term.see("does not act as keys", at) and "[7] Advice" not in term.seen, "pasted text is no keys")
+    check(tap, term.see("does not act as keys", at) and "[7] Advice" not in term.seen,
+          "pasted text is no keys")
     term.send(f"{ESC}[200~x\xe2{ESC}[201~7")
     check(tap, term.shows("[7] Advice"), "a broken letter does not hide the end of a paste")
     term.send("8")

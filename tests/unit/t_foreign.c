@@ -89,15 +89,15 @@ static void test_read(void)
 	foreign_query_free(q);
 	ok(!foreign_query(f, "SELECT ?", NULL, 0, &err), "a value too few");
 	has(err.text, "0 values for a statement with 1", "the reason");
-	refused(f, "SELECT 1; SELECT 2", "not one statement that only reads");
-	refused(f, "", "not one statement that only reads");
+	refused(f, "SELECT 1; SELECT 2", "not a single reading statement");
+	refused(f, "", "not a single reading statement");
 	refused(f, "SELECT * FROM absent", "no such table: absent");
 	refused(f, "INSERT INTO StringIds VALUES (3, 'x')", "not authorized");
 	refused(f, "DELETE FROM StringIds", "not authorized");
 	refused(f, "CREATE TEMP TABLE t (a)", "not authorized");
 	refused(f, "ATTACH '/tmp/x' AS x", "not authorized");
 	refused(f, "PRAGMA writable_schema = ON", "not authorized");
-	refused(f, "VACUUM INTO '/tmp/x'", "not one statement that only reads");
+	refused(f, "VACUUM INTO '/tmp/x'", "not a single reading statement");
 	refused(f, "SELECT load_extension('/tmp/x')", "");
 	refused(f, "SELECT * FROM pragma_table_list", "");
 	foreign_close(f);

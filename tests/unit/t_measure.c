@@ -1070,7 +1070,7 @@ static void test_trust(void)
 	ok(o.status == STATUS_MISTRUSTED &&
 			strstr(o.err.text,
 				"all 2 implementations that ran are suspect (guard bytes are gone): "
-				"probably a defect of benanza"),
+				"probably a bug of benanza"),
 		"all of them: probably benanza's defect: %s", o.err.text);
 	fake.algorithm[1].worst = 0;
 	measure(&o, PLAIN, 200e6, 0, false);

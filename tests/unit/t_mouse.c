@@ -273,7 +273,7 @@ static void test_form(void)
 	send(MOUSE_WHEEL_UP, 40, 12);
 	is_int(app.frame->prompt.field, 1, "both ways");
 	send(MOUSE_PRESS, 2, 22);
-	ok(app.frame->prompt.kind == PROMPT_DIM && place("Esc leaves it as it was", 20, &x, &y),
+	ok(app.frame->prompt.kind == PROMPT_DIM && place("Esc discards them", 20, &x, &y),
 		"a click beside it loses nothing");
 	click("Esc or q leaves", 23);
 	is_int(app.frame->prompt.kind, PROMPT_NONE, "one on a key presses it");

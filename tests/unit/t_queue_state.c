@@ -572,7 +572,7 @@ static void test_list(void)
 	ok(j.state == JOB_RUNNING && j.position == 0 && j.seconds >= 0 && !strcmp(j.what, "jit"),
 		"a running one");
 	is_int(queue_clear(q), 1, "those that wait are removed");
-	is_int(queue_job(q, 1).state, JOB_RUNNING, "the running one goes on");
+	is_int(queue_job(q, 1).state, JOB_RUNNING, "the running one continues");
 	ok(queue_drop(q, 1) && w->cancelled_ms, "until it is cancelled");
 	ok(!queue_drop(q, 1), "once");
 	w->cancelled_ms = 0;
