@@ -194,10 +194,6 @@ int option_rows_of(const struct command *c, const struct option_row *rows[OPTION
 
 /* Opens a session with the model o->argv[index]; the caller closes it. NULL with err on failure. */
 struct session *options_session(struct options *o, int index, enum session_db db, struct error *err);
-/* Around opening a file that may be a pipe: after a second a line on standard error says what is waited for.
- * path may be NULL. */
-void options_wait(const struct options *o, const char *path);
-void options_waited(void);
 /* The rules for a file that the command writes: an existing one is refused without --force, one that it reads
  * always. In the arena. */
 struct output_rules options_output(const struct options *o, const struct session *s, struct arena *a);

@@ -51,9 +51,9 @@ static int import_item(struct import *im, const struct records_item *item, struc
 
 static int import_file(struct import *im, const char *path, struct error *err)
 {
-	options_wait(im->batch.options, path);
+	pipe_wait(im->batch.options->quiet, path);
 	struct records *r = records_open(path, err);
-	options_waited();
+	pipe_waited();
 	struct records_item item;
 	int got = -1, bad = r ? 0 : -1;
 	im->device = -1;

@@ -2,7 +2,13 @@
 
 #include "commands/interrupt.h"
 
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "base/output.h"
+#include "base/str.h"
 
 volatile sig_atomic_t interrupted;
 
@@ -34,4 +40,35 @@ void interrupt_watch(void)
 	interrupted = 0;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+}
+
+/* ---- pipes ---- */
+
+#define PIPE_LINE 4096
+static char waited[2 * PIPE_LINE]; /* what is said after a second */
+
+static void say_pipe(int number)
+{
+	(void)number;
+	if (write(STDERR_FILENO, waited, strlen(waited)) < 0)
+		return;
+}
+
+void pipe_wait(bool quiet, const char *path)
+{
+	const struct sigaction say = { .sa_handler = say_pipe, .sa_flags = SA_RESTART };
+	struct stat st;
+	if (!path || quiet || stat(path, &st) || !S_ISFIFO(st.st_mode) || strlen(path) > PIPE_LINE / 2)
+		return;
+	char clean[PIPE_LINE];
+	text_clean_to(clean, text_of(path));
+	snprintf(waited, sizeof(waited), "benanza: waiting: %s is a pipe; a program has to write to it\n",
+		clean);
+	sigaction(SIGALRM, &say, NULL);
+	alarm(1);
+}
+
+void pipe_waited(void)
+{
+	alarm(0);
 }

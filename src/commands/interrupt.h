@@ -1,13 +1,18 @@
-/* Ctrl-C and kill, for commands that keep their results and end cleanly. */
+/* Signals: Ctrl-C and kill, for commands that keep their results and end cleanly; the alarm of a wait. */
 #ifndef COMMANDS_INTERRUPT_H
 #define COMMANDS_INTERRUPT_H
 
 #include <signal.h>
+#include <stdbool.h>
 
 /* Set to 1 by the first SIGINT or SIGTERM after interrupt_watch; the second one ends the program at once. */
 extern volatile sig_atomic_t interrupted;
 void interrupt_watch(void);
 /* For commands that keep nothing: the first one ends the program at once, without an unfinished file. */
 void interrupt_end(void);
+/* Around opening a file that may be a pipe: after a second a line on standard error says what the command waits
+ * for. path may be NULL. */
+void pipe_wait(bool quiet, const char *path);
+void pipe_waited(void);
 
 #endif

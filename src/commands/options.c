@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "commands/command.h"
+#include "commands/interrupt.h"
 
 #include "base/log.h"
 #include "session/scenarios.h"
@@ -10,14 +11,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PIPE_LINE 4096
 #define OPTION_BASE 256 /* getopt codes of rows without a letter */
 
 /* Appends the rows whose names are new. */
@@ -317,34 +316,6 @@ static void say_wait(const char *line)
 	fprintf(stderr, "benanza: waiting: %s\n", line);
 }
 
-static char waited[PIPE_LINE]; /* what is said after a second */
-
-static void say_pipe(int number)
-{
-	(void)number;
-	if (write(STDERR_FILENO, waited, strlen(waited)) < 0)
-		return;
-}
-
-void options_wait(const struct options *o, const char *path)
-{
-	const struct sigaction say = { .sa_handler = say_pipe, .sa_flags = SA_RESTART };
-	struct stat st;
-	if (!path || o->quiet || stat(path, &st) || !S_ISFIFO(st.st_mode) || strlen(path) > PIPE_LINE / 2)
-		return;
-	char clean[PIPE_LINE];
-	text_clean_to(clean, text_of(path));
-	snprintf(waited, sizeof(waited), "benanza: waiting: %s is a pipe; a program has to write to it\n",
-		clean);
-	sigaction(SIGALRM, &say, NULL);
-	alarm(1);
-}
-
-void options_waited(void)
-{
-	alarm(0);
-}
-
 struct session *options_session(struct options *o, int index, enum session_db db, struct error *err)
 {
 	struct session_options so = {
@@ -355,9 +326,9 @@ struct session *options_session(struct options *o, int index, enum session_db db
 		.assume_count = o->assume_count, .assume = o->assume,
 		.requests = o->requests, .agent_options = o->agent_options,
 	};
-	options_wait(o, so.model_path);
+	pipe_wait(o->quiet, so.model_path);
 	struct session *s = session_open(&o->config, &so, err);
-	options_waited();
+	pipe_waited();
 	return s;
 }
 

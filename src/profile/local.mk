@@ -22,6 +22,7 @@ libprofile_a_SOURCES = \
 	src/profile/profile_openvino.c \
 	src/profile/profile_onnx.c \
 	src/profile/profile_onnxruntime.c \
+	src/profile/profile_row.c \
 	src/profile/profile_trtexec.c \
 	src/profile/profile_trtexec_log.c \
 	src/profile/profile_trtexec_times.c \

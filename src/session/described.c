@@ -216,3 +216,17 @@ int described_find(struct arena *a, const char *asked, struct described *d, stru
 		}
 	return 0;
 }
+
+bool described_is_named(const struct config *config)
+{
+	struct described d;
+	struct error none = ERROR_NONE;
+	struct arena scratch = { 0 };
+	const char *device = config->device;
+	for (int i = 0; device && i < config->runner_count; i++)
+		if (strcmp(config->runners[i].name, device) == 0)
+			return false;
+	bool is_described = device && described_find(&scratch, device, &d, &none) > 0;
+	arena_free(&scratch);
+	return is_described;
+}

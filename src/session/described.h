@@ -6,6 +6,7 @@
 
 #include "analyze/peaks.h"
 #include "base/arena.h"
+#include "config/config.h"
 
 struct described {
 	const char *id;        /* the file's stem: "h100" */
@@ -30,5 +31,7 @@ int described_list(struct arena *a, struct described **list, int *count, struct 
 /* Finds the description whose id or name is `asked` (case-insensitive), or reads the file `asked` (ending in
  * .json). By id it reads one file; only for a name all. 1: found; 0: none; -1: error. */
 int described_find(struct arena *a, const char *asked, struct described *d, struct error *err);
+/* True if -d names a description, and no runner has that name. */
+bool described_is_named(const struct config *config);
 
 #endif

@@ -219,21 +219,6 @@ static int model_open(struct session *s, struct error *err)
 	return 0;
 }
 
-/* True if the device is described and no runner has its name, which would be asked first. */
-static bool names_gpu(const struct config *config)
-{
-	struct described d;
-	struct error none = ERROR_NONE;
-	struct arena scratch = { 0 };
-	const char *device = config->device;
-	for (int i = 0; device && i < config->runner_count; i++)
-		if (strcmp(config->runners[i].name, device) == 0)
-			return false;
-	bool is_described = device && described_find(&scratch, device, &d, &none) > 0;
-	arena_free(&scratch);
-	return is_described;
-}
-
 struct session *session_open(struct config *config, const struct session_options *o, struct error *err)
 {
 	struct session *s = base_calloc(1, sizeof(*s));
@@ -248,7 +233,7 @@ struct session *session_open(struct config *config, const struct session_options
 		bad = db_open(s, err);
 	if (!bad)
 		bad = what_ifs_begin(s, err);
-	s->gpu_asked = names_gpu(config);
+	s->gpu_asked = described_is_named(config);
 	if (!bad)
 		bad = sidecars_gather(s, err);
 	if (!bad)

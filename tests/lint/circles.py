@@ -18,7 +18,6 @@ KNOWN = {
     "ui": 59,
     "commands": 29,
     "analyze": 22,
-    "profile": 15,
     "session": 13,
 }
 PROGRAM = 59         # over all archives of the program

@@ -55,7 +55,7 @@ static int log_ticks(const struct axis *x, int used, int nth, int most, double t
 	return count;
 }
 
-/* At multiples of a step, as many as there is room for. */
+/* At multiples of a step, as many as fit. */
 static int step_ticks(const struct axis *x, double step, int most, double ticks[AXIS_TICKS])
 {
 	int count = 0;
