@@ -10,8 +10,8 @@ extern volatile sig_atomic_t interrupted;
 void interrupt_watch(void);
 /* For commands that keep nothing: the first one ends the program at once, without an unfinished file. */
 void interrupt_end(void);
-/* Around opening a file that may be a pipe: after a second a line on standard error says what the command waits
- * for. path may be NULL. */
+/* Around opening a file that may be a pipe: after a second a line on standard error names the pipe. A path of
+ * NULL is ignored. */
 void pipe_wait(bool quiet, const char *path);
 void pipe_waited(void);
 
