@@ -150,21 +150,21 @@ static void bad(const char *text, const char *part)
 /* The file was mended while the program runs. */
 static void test_agents_again(void)
 {
-	is_int(load("threads: 3\n"), 0, "no python: %s", err.text);
+	is_int(load("threads: 3\nagents:\n  mine: [old]\n"), 0, "no python: %s", err.text);
 	config_add_agents(&c);
-	is_str(c.agents[0].argv[0], "python3", "the built-in agents");
+	is_str(c.agents[0].argv[0], "old", "an agent");
 	const struct config_runner *before = c.agents;
 	is_int(config_agents_again(&c, &err), 0, "the same file again: %s", err.text);
 	ok(c.agents == before, "nothing has changed");
 	file_text(scratch_path("x.yaml"),
 		"python: python3.11\nagents:\n  mine: {command: [run], env: {A: b}}\n");
 	is_int(config_agents_again(&c, &err), 0, "mended: %s", err.text);
-	const struct config_runner *ort = config_agent(&c, TEXT("ort"));
-	ok(ort && !strcmp(ort->argv[0], "python3.11") && ort->argc == 2 && !ort->argv[2], "the interpreter");
-	is_str(c.agents[0].name, "mine", "and another agent");
+	is_str(c.python, "python3.11", "the interpreter of the built-in agents");
+	ok(!strcmp(c.agents[0].argv[0], "run") && c.agents[0].argc == 1 && !c.agents[0].argv[1],
+		"the agent's command");
 	ok(!strcmp(c.agents[0].env[0], "A=b") && !c.agents[0].env[1], "with its environment");
 	is_int(c.threads, 3, "other keys stay as they were");
-	is_str(before[0].argv[0], "python3", "what was there before stays valid");
+	is_str(before[0].argv[0], "old", "what was there before stays valid");
 	file_text(scratch_path("x.yaml"), "pythn: python3.11\n");
 	is_int(config_agents_again(&c, &err), -1, "a mistake");
 	has(err.text, "x.yaml:1", "names the line");

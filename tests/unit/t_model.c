@@ -686,7 +686,7 @@ static void test_versions(void)
 	} cases[] = { { 2, 0, 1, "1 is assumed" }, { 8, 0, 18, "18 is assumed" },
 		{ 99, 0, 28, "newer than the newest known one" }, { 0, 0, 1, "not given" },
 		{ 8, 900, 900, "operator set 900 is newer" }, { 8, -4, 18, "version -4" },
-		{ INT64_MIN, 5, 5, "not given" } };
+		{ INT64_MIN, 5, 5, "is missing" } };
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct str g = small_graph(), bytes = put_model(&g, cases[i].ir, cases[i].opset);
 		struct model *m = load_bytes(&bytes);
