@@ -90,7 +90,7 @@ static void beyond(struct plan *p, const struct device *d)
 	struct str line = { 0 };
 	analysis_cache_describe(got, &line);
 	near(got->total_ns, 200, 1e-9, "no room at its own distance: the farthest that was measured counts");
-	ok(got->layers[0].nearer && strstr(line.p, "1 layer measured at a nearer distance"), "said: %s",
+	ok(got->layers[0].nearer && strstr(line.p, "1 layer measured at a shorter distance"), "said: %s",
 		line.p);
 	ok(isnan(got->layers[0].hi), "without a peak its high end is unknown");
 	peaks.bandwidth_bytes_s = 1e9; /* 256 bytes of bias */

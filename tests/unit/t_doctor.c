@@ -284,7 +284,7 @@ static void shares(void)
 	file("limited", "proc/self/limits",
 		"Max resident set          60                   unlimited            bytes\n");
 	examine("limited");
-	is("limits", DOCTOR_OK, "none");
+	is("limits", DOCTOR_OK, "no limit");
 }
 
 static void others(void)

@@ -110,7 +110,7 @@ static void what_is_no_join(void)
 		const char *second, *why;
 		int count;
 	} cases[] = { { ONE, NULL, 1 },
-		{ "matmul:f32,f32.c,f32/f32:ba1bb1m128n64k64:ta0tb1", "same types", 1 },
+		{ "matmul:f32,f32.c,f32/f32:ba1bb1m128n64k64:ta0tb1", "differ in types", 1 },
 		{ "matmul:f32,f32,f32/f32:ba1bb1m128n64k64:ta0tb0", NULL, 1 }, { ONE, NULL, 11 } };
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct maker *m = make_begin();

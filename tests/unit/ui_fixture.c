@@ -1052,7 +1052,7 @@ int queue_clear(struct queue *q)
 
 int session_queue_clear(struct session *s)
 {
-	return queue_clear(session_queue(s));
+	return session_queue(s) ? queue_clear(session_queue(s)) : 0;
 }
 
 int queue_step(struct queue *q, int timeout_ms, struct error *err)
