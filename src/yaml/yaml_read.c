@@ -85,7 +85,7 @@ void yaml_close(struct yaml_reader *r)
 static const struct {
 	const char *problem, *words;
 } meanings[] = {
-	{ "found a tab character", "the line begins with a tab; YAML needs spaces" },
+	{ "found a tab character", "the line begins with a tab; YAML wants blanks" },
 	{ "did not find expected ',' or ']'", "the [ of line %d is not closed: a ] or a comma is missing" },
 	{ "did not find expected ',' or '}'", "the { of line %d is not closed: a } or a comma is missing" },
 	{ "found unexpected end of stream", "the quote of line %d is not closed" },

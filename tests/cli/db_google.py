@@ -256,7 +256,7 @@ def main():
             here, ("db", "import", "--as", "csv", "scope.json"), "format 'csv'; use google-benchmark"))
         here.run("--db", "both.db", "db", "merge", "scope.db", "words.db")
         tap.result("two devices are no file", check_refused(
-            here, ("--db", "both.db", "db", "export", "--as", "google-benchmark"), "choose one with -d"))
+            here, ("--db", "both.db", "db", "export", "--as", "google-benchmark"), "select one with -d"))
         tap.result("no file of benchmarks", check_refused(
             here, ("db", "import", "--as", "google-benchmark", "config.yaml"), 'has no "benchmarks"'))
         return tap.end()

@@ -102,10 +102,10 @@ static void test_slips(void)
 		int line, column;
 		const char *why;
 	} slips[] = {
-		{ "a:\n\tb: c\n", 2, 1, "the line begins with a tab; YAML needs spaces" },
-		{ "\ta: b\n", 1, 1, "the line begins with a tab; YAML needs spaces" },
+		{ "a:\n\tb: c\n", 2, 1, "the line begins with a tab; YAML wants blanks" },
+		{ "\ta: b\n", 1, 1, "the line begins with a tab; YAML wants blanks" },
 		{ "\xc3\xa4:\n  b: \xc3\xbc\n  \tc: d\n", 3, 3,
-			"the line begins with a tab; YAML needs spaces" },
+			"the line begins with a tab; YAML wants blanks" },
 		{ "a: [1, 2", 2, 1, "the [ of line 1 is not closed: a ] or a comma is missing" },
 		{ "a: [1, 2,\nb: 3\n", 2, 1, "the bracket of line 1 is not closed" },
 		{ "a: {b: 1\nc: 2\n", 1, 8, "the bracket of line 1 is not closed" },
