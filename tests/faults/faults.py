@@ -246,7 +246,7 @@ def locked_explorer(place, _whole):
     screen.press("b")
     wrong += screen.see("not stored yet") + screen.see("layers known")
     screen.press("?")
-    wrong += screen.see("one row down")  # it lives
+    wrong += screen.see("In this view")  # it lives
     screen.press("Q")
     wrong += expect("rows while locked", place.rows(), (0, 0))
     end, asked = time.monotonic() + GIVEN_UP_S, 0
@@ -306,7 +306,7 @@ def removed_explorer(place, _whole):
     os.write(gate, b"go\n")
     wrong += screen.see("was removed or replaced")
     screen.press("?")
-    wrong += screen.see("one row down")
+    wrong += screen.see("In this view")
     screen.press("Q")
     screen.leave()
     os.close(gate)
