@@ -101,7 +101,9 @@ static int cmd_db_check(struct options *o, struct error *err)
 
 static int cmd_db_repair(struct options *o, struct error *err)
 {
-	return db_with(db_repair, true, o, err);
+	struct store *s = store_open(options_db(o), true, err); /* a database that exists */
+	store_close(s);
+	return s ? db_with(db_repair, true, o, err) : EXIT_BAD;
 }
 
 static int cmd_db_import(struct options *o, struct error *err)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
+
 #define CHUNK (64 << 10)
 
 struct lines {
@@ -47,6 +49,21 @@ static bool take(struct lines *l)
 	return end != NULL;
 }
 
+/* Takes the line out of a container's log in JSON, {"log":"LINE\n","stream":"stdout","time":"..."}. */
+static void unwrap(struct str *line)
+{
+	static const char begin[] = "{\"log\":";
+	if (line->n < sizeof(begin) || memcmp(line->p, begin, sizeof(begin) - 1) != 0)
+		return;
+	json_t *all = json_loadb(line->p, line->n, 0, NULL);
+	const char *inside = json_string_value(json_object_get(all, "log"));
+	if (inside) {
+		str_clear(line);
+		str_add(line, inside, strcspn(inside, "\r\n"));
+	}
+	json_decref(all);
+}
+
 /* Removes the sequences that colour text and clear the rest of a line (ESC [ numbers m or K), in place. */
 static void plain(struct str *line)
 {
@@ -79,6 +96,7 @@ int lines_next(struct lines *l, struct text *line, struct error *err)
 			return got < 0 ? -1 : 0;
 		}
 	}
+	unwrap(&l->line);
 	plain(&l->line);
 	*line = (struct text){ l->line.n ? l->line.p : "", l->line.n };
 	while (line->n && line->p[line->n - 1] == '\r') /* a terminal adds a second one */

@@ -31,6 +31,7 @@ struct log {
 	json_t *layers;  /* of the last list */
 	bool names;      /* in a list of names */
 	bool bare;       /* the lines of the table have no severity */
+	bool total;      /* the table has its last row */
 };
 
 static bool is_log(const struct profile_head *h)
@@ -85,6 +86,7 @@ static bool add_layer(struct log *t, struct text line)
 		numeric += !isnan(numbers[at]);
 	}
 	struct text name = text_trim(line);
+	t->total |= numeric && text_is(name, "Total");
 	if (!name.n || !numeric || text_is(name, "Total")) /* a number of a row may be damaged, but not all */
 		return name.n > 0 && numeric;
 	struct execution_row *r = execution_add(t->a, t->e, &t->room);
@@ -244,8 +246,9 @@ static void complete(struct log *t)
 static double value_after(struct arena *a, struct text line, const char *word)
 {
 	const char *text = arena_strndup(a, line.p, line.n), *at = strstr(text, word);
-	double ms = at ? strtod(at + strlen(word), NULL) : NAN;
-	return profile_is_time(ms * MS) ? ms * MS : NAN;
+	char *end = NULL;
+	double ms = at ? strtod(at + strlen(word), &end) : NAN;
+	return end && *end == ' ' && ms > 0 && profile_is_time(ms * MS) ? ms * MS : NAN;
 }
 
 static void read_summary(struct arena *a, struct execution *e, struct text line)
@@ -263,7 +266,7 @@ static void read_line(struct log *t, struct text whole)
 	bool heading = text_contains(line, TEXT("Time")) && text_contains(line, TEXT("Layer")) &&
 		text_contains(line, TEXT("Avg."));
 	if (text_begins(line, TITLE)) { /* the last one of several tables counts */
-		t->e->row_count = t->columns = 0;
+		t->e->row_count = t->columns = t->total = 0;
 		t->bare = line.n == whole.n;
 		struct text count = from(line, line.p + strlen(TITLE));
 		t->count = text_number(take_word(&count, false));
@@ -296,7 +299,7 @@ static int read_log(struct arena *a, const char *path, const struct profile_opti
 		e->settings = arena_printf(a, "{\"runs\":%.0f}", t.count);
 	complete(&t);
 	json_decref(t.layers);
-	if (lines_is_cut(l))
+	if (lines_is_cut(l) && !t.total)
 		profile_add_gap(a, e, "truncated");
 	lines_close(l);
 	if (got == 0 && e->row_count == 0 && isnan(e->stats.median))

@@ -197,16 +197,27 @@ int scenarios_apply(
 
 /* ---- the present scenario ---- */
 
-const char *scenarios_what_ifs(const struct scenario *s, struct arena *a)
+static const char *what_ifs_list(const struct scenario *s, bool matrix, struct arena *a)
 {
 	int count;
 	const struct what_if *rows = what_if_table(&count);
 	const char *list = "";
 	char word[WHAT_IF_WORD_SIZE];
 	for (int i = 0; i < count; i++)
-		list = arena_printf(a, "%s%s%s=%s", list, i ? "," : "", rows[i].name,
-			what_if_word(&rows[i], s, word, sizeof(word)));
+		if (matrix || strcmp(rows[i].name, "matrix") != 0)
+			list = arena_printf(a, "%s%s%s=%s", list, *list ? "," : "", rows[i].name,
+				what_if_word(&rows[i], s, word, sizeof(word)));
 	return list;
+}
+
+const char *scenarios_what_ifs(const struct scenario *s, struct arena *a)
+{
+	return what_ifs_list(s, true, a);
+}
+
+const char *session_what_ifs(const struct session *s, struct arena *a)
+{
+	return what_ifs_list(&s->scenario, s->matrix_given, a);
 }
 
 /* The name by which -d finds the present device. */

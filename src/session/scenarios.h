@@ -21,6 +21,8 @@ int scenarios_check(const struct config *c, struct error *err);
 
 /* What-ifs as for -w, with the choice of every one, so that they do not depend on defaults. In the arena. */
 const char *scenarios_what_ifs(const struct scenario *s, struct arena *a);
+/* Of the present scenario, for another type, batch or device: without `matrix` unless the user chose it. */
+const char *session_what_ifs(const struct session *s, struct arena *a);
 /* True if a list of what-ifs (NULL: none) chooses matrix, on or off. */
 bool scenarios_say_matrix(const char *what_if);
 /* A copy of what the session shows now: what-ifs, batch, data type, device, dimensions. In the arena; without

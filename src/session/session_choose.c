@@ -257,7 +257,7 @@ struct scenario_total session_beside_total(
 		t.why = b ? arena_printf(a, "%s", b->why) : "its runner is not started";
 		return t;
 	}
-	const struct config_scenario one = { .what_if = scenarios_what_ifs(&s->scenario, a) };
+	const struct config_scenario one = { .what_if = session_what_ifs(s, a) };
 	struct outside own = outside_of(s);
 	struct session_seat *present = seat_lift(s);
 	seat_set(s, b->seat);

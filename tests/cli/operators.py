@@ -304,6 +304,21 @@ def _():
     yield from differs("in a function", costs, [40000])
 
 
+@tap.test("a time in a loop alone, without one in the main graph")
+def _():
+    body = helper.make_graph([node("Sort", ["s"], ["r"]),
+                              helper.make_node("Identity", ["c"], ["d"])], "body",
+                             [info("i", [], TensorProto.INT64), info("c", [], TensorProto.BOOL),
+                              info("s", [8])],
+                             [info("d", [], TensorProto.BOOL), info("r", [8])])
+    path = model("alone", [helper.make_node("Loop", ["n", "", "x"], ["y"], name="y", body=body)],
+                 [info("x", [8])], [info("y", None)], [helper.make_tensor("n", TensorProto.INT64, [], [3])])
+    (work / "alone.ops.yaml").write_text(
+        "operators:\n  - {name: Sort, domain: com.acme, outputs: x0, time: 40us}\n")
+    found = read("bound", path, "-d", "h100")
+    yield from differs("the total", [found["complete"], found["bound_ns"]], [True, 120000])
+
+
 @tap.test("before a function of the model of the same name, which is said")
 def _():
     path = model("local", [node("GateUp", ["x", "w"], ["y"])], [info("x", [1, 8, 256])], [info("y", None)],

@@ -10,7 +10,7 @@ screen -e | grep -q "$(printf '\033')\[[0-9;]*3[0-7]m"
 ok $? "there is colour"
 keys "?"
 see "[8] Help"
-see "one row down"
+see "In this view"
 keys G
 see "An optimization that you switch" "its end"
 keys Escape

@@ -52,7 +52,7 @@ for f in "$work"/state/benanza/models/*.json; do
 done
 explore 100 30 "'$tiny'"
 see "[1] Layers" "a damaged state"
-see "the last state is ignored, damaged" "is said"
+see "the last state is ignored, because it is damaged" "is said"
 keys Q
 left 0
 explore 100 30 "'$tiny'"

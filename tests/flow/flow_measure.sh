@@ -13,7 +13,7 @@ see "bound at least"
 keys j
 see "measuring 1/" "the screen moves while it measures"
 keys "?"
-see "one row down" "help while it measures"
+see "In this view" "help while it measures"
 keys q
 see "[1] Layers"
 keys q

@@ -39,7 +39,7 @@ see "[7] Advice"
 see "fuse Conv" "what to do first"
 keys Space
 see "f FUSION" "Space switches it on"
-see "no advice: nothing that is measured saves" "and nothing is left to do"
+see "no advice: no measured change saves" "and nothing is left to do"
 keys Q
 left 0
 

@@ -270,7 +270,7 @@ FORMS = {
 }
 # form -> a part of the reason why it is no group
 REASONS = {
-    read_scores: "read by other layers", soft_cap: "does not have", two_masks: "two masks",
+    read_scores: "other layers read", soft_cap: "lacks an operation", two_masks: "two masks",
     fill_is_zero: "does not hide", fill_is_computed: "computed at run time",
 }
 

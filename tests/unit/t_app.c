@@ -366,16 +366,16 @@ static void test_undo(void)
 	type("2^R");
 	ok(scenario_equal(session_scenario(app.session), &two), "^R makes two again");
 	type("^R ^R");
-	ok(sees("no change was taken back"), "until none is left");
+	ok(sees("no change was undone"), "until none is left");
 	type("u");
 	ok(scenario_equal(session_scenario(app.session), &two), "... and u knows them");
 	type("zU");
-	ok(scenario_equal(session_scenario(app.session), &first) && sees("what-ifs as at the start:"),
-		"zU: as at the start");
+	ok(scenario_equal(session_scenario(app.session), &first), "zU: as given");
+	ok(sees("what-ifs as in options and configuration:"), "... is said");
 	type("u");
 	ok(scenario_equal(session_scenario(app.session), &two), "u takes that back, too");
 	type("u l ^R");
-	ok(sees("no change was taken back"), "a change forgets those that were taken back");
+	ok(sees("no change was undone"), "a change forgets those that were taken back");
 	type("l");
 	ok(sees("launch: amortized; u takes it back"), "a key that switches says so");
 	type("99u");

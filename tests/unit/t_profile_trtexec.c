@@ -3,6 +3,8 @@
 #include "execution_sum.h"
 #include "profile_help.h"
 
+#include "base/json.h"
+
 static const char profile[] =
 	"[\n  { \"count\" : 100 }\n"
 	", { \"name\" : \"Reformatting CopyNode for Input Tensor 0 to Conv_0 + Relu_1\", \"timeMs\" : 1,"
@@ -184,17 +186,34 @@ static void dressed_logs(void)
 		TABLE("\033[0;1m[07/05/2026-10:00:00]\033[m [I] \033[K"),
 		TABLE("[07/05/2026-10:00:00] [I] [TRT] "),
 	};
-	for (size_t i = 0; i < 2 * sizeof(logs) / sizeof(logs[0]); i++) {
+	/* CUT: without a line break behind the table; JSON: of Docker's json-file */
+	enum { PLAIN, CRLF, CUT, JSON, FORMS };
+	for (size_t i = 0; i < FORMS * sizeof(logs) / sizeof(logs[0]); i++) {
 		struct str s = { 0 };
 		str_puts(&s, "&&&& RUNNING TensorRT.trtexec\n");
-		for (const char *p = logs[i / 2]; *p; p++)
-			str_addf(&s, "%s%c", i % 2 && *p == '\n' ? "\r" : "", *p);
+		for (const char *p = logs[i / FORMS], *end; *p; p = end) {
+			end = strchr(p, '\n') + 1;
+			json_t *line = json_pack(
+				"{s:s%, s:s}", "log", p, (size_t)(end - p), "stream", "stdout");
+			char *text = i % FORMS == JSON ? json_dumps(line, JSON_COMPACT) : NULL;
+			if (text)
+				str_addf(&s, "%s\n", text);
+			else
+				str_addf(&s, "%.*s%s", (int)(end - 1 - p), p,
+					i % FORMS == CRLF ? "\r\n" : "\n");
+			free(text);
+			json_decref(line);
+		}
+		str_puts(&s, i % FORMS == CUT ? "&&&& PASSED" : "");
 		struct execution *e = read_files(file_of_text("dressed.log", s.p), NULL, NULL);
 		ok(e && e->row_count == 2 && row_named(e, "/conv/Conv + /act/Relu")->ns == 400e3 &&
 				row_named(e, "Reformat [I] to fc")->ns == 600e3 && !*e->gaps,
 			"log %zu: the layers", i);
 		str_free(&s);
 	}
+	ok(is_refused(file_of_text("comma.log", "&&&& RUNNING TensorRT.trtexec\n"
+		I "GPU Compute Time: min = 0,9 ms, median = 0,094 ms\n"), "has neither layers nor a latency"),
+		"a decimal comma is no latency of 0");
 }
 
 #define IN_TEXT(name, format)                                                                                \

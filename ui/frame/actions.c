@@ -38,7 +38,11 @@ void what_ifs_step(struct app *app, int direction)
 	struct frame *f = app->frame;
 	int left = app->count > 0 ? app->count : 1;
 	if (direction < 0 ? !f->undo_at : f->undo_at == f->undo_count) {
-		app_note(app, false, direction < 0 ? "no what-if was changed" : "no change was taken back");
+		if (direction < 0)
+			app_note(app, false, "no what-if was changed; %s resets all, assumed costs too",
+				key_named("reset-what-ifs"));
+		else
+			app_note(app, false, "no change was undone");
 		return;
 	}
 	for (; left > 0 && direction < 0 && f->undo_at > 0; left--)
@@ -55,7 +59,7 @@ void what_ifs_reset(struct app *app)
 	session_reset_what_ifs(app->session);
 	app_refresh(app);
 	undo_keep(app, &before);
-	what_ifs_tell(app, "as at the start");
+	what_ifs_tell(app, "as in options and configuration");
 }
 
 void app_use(struct app *app, const struct scenario *s)

@@ -286,7 +286,8 @@ static bool target_accept(struct app *app, const char *text)
 enum { ADVICE_TARGET, ADVICE_TAKE };
 
 static const struct key_row advice_keys[] = {
-	{ "Space", REQUEST_OWN, ADVICE_TAKE, KEYS_WHAT_IF, "switch on the what-ifs of the advice",
+	{ "Space", REQUEST_OWN, ADVICE_TAKE, KEYS_WHAT_IF,
+		"switch on the what-ifs of the advice and of those above it",
 		.hint = "switch on", .name = "take" },
 	{ "T", REQUEST_OWN, ADVICE_TARGET, KEYS_WHAT_IF,
 		"only the advice that reaches a latency (5ms) or a throughput (200/s: items); all: every "
@@ -303,14 +304,15 @@ static bool show_layers(struct app *app, const struct advice *one)
 			key_named("advice.take"));
 		return true;
 	}
+	const char *before = app->picked_count ? " instead" : "";
 	for (int i = 0; i < app->place_count; i++)
 		app_pick_layer(app, i, false);
 	for (int i = 0; i < one->layer_count; i++)
 		if (one->layers[i] < app->place_count)
 			app_pick_layer(app, one->layers[i], true);
 	app_show_only(app, "is:marked");
-	app_note(app, false, "%d layer%s marked; %s removes the marks, %s returns to the advice",
-		app->picked_count, app->picked_count == 1 ? " is" : "s are", key_named("pick-none"),
+	app_note(app, false, "%d layer%s marked%s; %s removes the marks, %s returns to the advice",
+		app->picked_count, app->picked_count == 1 ? " is" : "s are", before, key_named("pick-none"),
 		keys_find(NULL, keys_parse(keys_shown(view_advice.keys)))->first);
 	return true;
 }

@@ -129,7 +129,7 @@ static void line_fill(struct app *app, struct sweep_line *l)
 	struct session *session = app->session;
 	int64_t begin = clock_ms();
 	arena_free(&l->arena);
-	struct config_scenario one = { .what_if = scenarios_what_ifs(session_scenario(session), &l->arena),
+	struct config_scenario one = { .what_if = session_what_ifs(session, &l->arena),
 		.batch = l->batch,
 		.has_dtype = true,
 		.dtype = l->dtype };
