@@ -62,7 +62,7 @@ printf '{"type":"run","id":1,"problem":"%s","budget_ms":2}\n' "$conv" |
     WRONG=nothing LD_PRELOAD=$spoils "$runner" >"$work/out" 2>"$work/err"
 grep '"type":"done"' "$work/out" | grep '"status":"mistrusted"' |
     grep -q 'all [0-9]* implementations that ran are suspect (.*): probably a bug of benanza, please report it'
-ok $? "all implementations suspect: the end of the job reports a probable defect of benanza"
+ok $? "all implementations suspect: the end of the job reports a probable bug of benanza"
 WRONG=nothing LD_PRELOAD=$spoils "$runner" --check --problem "$conv" >"$work/out" 2>"$work/err"
 [ $? -eq 1 ] && grep -q 'all [0-9]* implementations that ran are suspect' "$work/err" && [ "$(wc -l <"$work/err")" -eq 1 ]
 ok $? "--check too, in one line"
@@ -82,7 +82,7 @@ export BENANZA_CONFIG="$work/told.yaml"
 export WRONG=nothing LD_PRELOAD="$spoils"
 try 1 "bench of a library that computes nothing" "$BENANZA" bench --db "$db" --budget 2 "$tiny"
 unset WRONG LD_PRELOAD
-grep -q 'suspect (.*): .*defect of benanza.*please report it' "$work/err"
+grep -q 'suspect (.*): .*bug of benanza.*please report it' "$work/err"
 ok $? "and reports that all implementations of a problem are suspect"
 try 0 "the database is sound" "$BENANZA" db check --db "$db"
 try 1 "bound has gaps" "$BENANZA" bound --json --db "$db" "$tiny"
