@@ -405,8 +405,8 @@ double critical_path(int n, const double *cost, const int *first, const int *edg
 
 /* The parallel schedule as lanes, in each of which one layer runs at a time: a layer goes on in the lane of
  * the producer that it waited for (of several such layers a critical one, else the one with the least slack),
- * others take the first idle lane; a path that is critical from end to end is lane 0. lane has an entry for
- * each layer of the plan, -1: it takes no time. Returns the number of lanes. */
+ * others take the first idle lane; lane 0 is one critical path from begin to end. lane has an entry for each
+ * layer of the plan, -1: it takes no time. Returns the number of lanes. */
 int schedule_lanes(const struct plan *p, const struct analysis *a, int *lane);
 
 #endif

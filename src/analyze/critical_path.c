@@ -113,6 +113,7 @@ struct lanes {
 	int *order, count;   /* layers that take time, by start, critical ones first */
 	int *before, *heir;  /* per layer: the one it waited for, the one that continues its lane; or -1 */
 	double *until;       /* per layer: the end of its row of heirs */
+	int root;            /* the first layer of the critical row; -1: none */
 };
 
 static bool takes_time(const struct layer_cost *c)
@@ -172,11 +173,26 @@ static void heirs_choose(struct lanes *l)
 	}
 }
 
-/* A row of heirs takes the first lane that is idle when it begins; sums differ by rounding errors. */
+/* Makes one row of the critical layers, from the last one back to those that each waited for: of equally long
+ * paths the others branch off it. */
+static void critical_row(struct lanes *l)
+{
+	int layer = -1;
+	for (int i = 0; i < l->count; i++)
+		if (l->a->layers[l->order[i]].critical)
+			layer = later(l, layer, l->order[i]);
+	for (l->root = layer; layer >= 0 && l->before[layer] >= 0; layer = l->root) {
+		l->root = l->before[layer];
+		l->heir[l->root] = layer;
+	}
+}
+
+/* The critical row takes lane 0. Another row of heirs takes the first lane that is idle when it begins; sums
+ * differ by rounding errors. */
 static int rows_place(const struct lanes *l, int *lane)
 {
 	struct lane_heap busy = { .list = NULL }, idle = { .list = NULL };
-	int lanes = 0;
+	int lanes = l->root >= 0;
 	for (int i = l->count - 1; i >= 0; i--) {
 		int layer = l->order[i], heir = l->heir[layer];
 		const struct layer_cost *c = &l->a->layers[layer];
@@ -193,7 +209,7 @@ static int rows_place(const struct lanes *l, int *lane)
 			int free_lane = heap_take(&busy);
 			heap_add(&idle, free_lane, free_lane);
 		}
-		lane[layer] = idle.count ? heap_take(&idle) : lanes++;
+		lane[layer] = layer == l->root ? 0 : idle.count ? heap_take(&idle) : lanes++;
 		heap_add(&busy, l->until[layer], lane[layer]);
 	}
 	free(busy.list);
@@ -216,6 +232,7 @@ int schedule_lanes(const struct plan *p, const struct analysis *a, int *lane)
 		qsort_r(l.order, (size_t)l.count, sizeof(int), by_start, (void *)a->layers);
 	lanes_link(&l, p);
 	heirs_choose(&l);
+	critical_row(&l);
 	int lanes = rows_place(&l, lane);
 	free(l.order);
 	free(l.before);

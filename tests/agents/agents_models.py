@@ -222,7 +222,9 @@ def check_bodies(agent, name):
     execution, rows, done, _ = agent.run(job(half_model(), profile=True, dtype="f16", own_type=True))
     yield from faults(execution, rows, done)
     hint = execution["settings"].get("inference_precision_hint")
-    if hint != ("f16" if name == "openvino" else None):
+    # OpenVINO computes in f32 on a processor without f16, and says so
+    falls_back = name == "openvino" and hint == execution["dtype"] == "f32"
+    if hint != ("f16" if name == "openvino" else None) and not falls_back:
         yield f"own type: {execution['dtype']}, hint {hint}"
     execution, rows, done, _ = agent.run(job(half_model(), dtype="f64", own_type=True))
     yield from faults(execution, rows, done)

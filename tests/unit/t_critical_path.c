@@ -136,6 +136,25 @@ static bool slack_holds(void)
 	return good;
 }
 
+/* 0 -> 1 -> 3, 0 -> 2 -> 3, equally long; 2 ends later by a rounding error, but 1 is the heir of 0. */
+static void tied_lanes(void)
+{
+	static int preds[][2] = { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 1, 2 } };
+	struct plan_layer layers[4] = { { .index = 0 } };
+	struct layer_cost costs[4] = { { .ns = 0 } };
+	for (int i = 0; i < 4; i++) {
+		layers[i].preds = preds[i];
+		layers[i].pred_count = i == 0 ? 0 : i == 3 ? 2 : 1;
+		costs[i] = (struct layer_cost){ .ns = i == 2 ? 5 + 1e-12 : 5,
+			.start_ns = i == 0 ? 0 : i == 3 ? 10 : 5, .critical = true };
+	}
+	struct plan p = { .layer_count = 4, .layers = layers };
+	struct analysis a = { .layer_count = 4, .layers = costs };
+	int lane[4];
+	is_int(schedule_lanes(&p, &a, lane), 2, "lanes of two paths");
+	ok(lane[0] == 0 && lane[2] == 0 && lane[3] == 0 && lane[1] == 1, "one stays in the first lane");
+}
+
 /* 0 -> 1, 0 -> 2 (critical) -> 6, 0 -> 3 -> 4 (no time) -> 5 -> 6 */
 static void lanes(void)
 {
@@ -163,6 +182,7 @@ static void lanes(void)
 
 int main(void)
 {
+	tied_lanes();
 	lanes();
 	diamond();
 	several_components();
