@@ -262,17 +262,6 @@ const struct what_if *what_if_named(struct text name)
 	return NULL;
 }
 
-static struct text trimmed(const char *p, size_t n)
-{
-	while (n > 0 && (*p == ' ' || *p == '\t')) {
-		p++;
-		n--;
-	}
-	while (n > 0 && (p[n - 1] == ' ' || p[n - 1] == '\t'))
-		n--;
-	return (struct text){ p, n };
-}
-
 static int shown(struct text t)
 {
 	return t.n > 40 ? 40 : (int)t.n;
@@ -370,8 +359,8 @@ static int parse_item(struct scenario *s, struct text item, struct error *err)
 	const char *equals = item.n ? memchr(item.p, '=', item.n) : NULL;
 	struct text name = item, word = TEXT("on");
 	if (equals) {
-		name = trimmed(item.p, (size_t)(equals - item.p));
-		word = trimmed(equals + 1, item.n - (size_t)(equals - item.p) - 1);
+		name = text_trim((struct text){ item.p, (size_t)(equals - item.p) });
+		word = text_trim((struct text){ equals + 1, item.n - (size_t)(equals - item.p) - 1 });
 	}
 	const struct what_if *row = what_if_named(name);
 	if (!row)
@@ -387,11 +376,11 @@ static int parse_item(struct scenario *s, struct text item, struct error *err)
 int scenario_parse(struct scenario *s, const char *list, struct error *err)
 {
 	struct scenario parsed = *s;
-	if (trimmed(list, strlen(list)).n == 0)
+	if (text_trim(text_of(list)).n == 0)
 		return 0;
 	for (const char *p = list; p;) {
 		const char *comma = strchr(p, ',');
-		struct text item = trimmed(p, comma ? (size_t)(comma - p) : strlen(p));
+		struct text item = text_trim((struct text){ p, comma ? (size_t)(comma - p) : strlen(p) });
 		if (parse_item(&parsed, item, err) < 0)
 			return -1;
 		p = comma ? comma + 1 : NULL;

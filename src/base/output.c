@@ -101,8 +101,8 @@ static int path_check(const char *path, const struct output_rules *rules, struct
 			return cannot(err, errno);
 		for (const char *const *p = rules->reads; p && *p; p++)
 			if (is_same_place(*p, path))
-				return error_set(err, "is read here, so it is never written; give another "
-					"name");
+				return error_set(err, "is read here, so it is never written; "
+					"give another name");
 		return lstat(path, st) ? 0 : error_set(err, "a link to a missing file; remove it");
 	}
 	if (S_ISDIR(st->st_mode))

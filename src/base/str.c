@@ -49,6 +49,32 @@ bool text_contains(struct text a, struct text b)
 	return false;
 }
 
+struct text text_trim(struct text t)
+{
+	for (; t.n && (*t.p == ' ' || *t.p == '\t'); t.p++)
+		t.n--;
+	while (t.n && (t.p[t.n - 1] == ' ' || t.p[t.n - 1] == '\t'))
+		t.n--;
+	return t;
+}
+
+bool text_begins(struct text t, const char *with)
+{
+	size_t n = strlen(with);
+	return t.n >= n && !memcmp(t.p, with, n);
+}
+
+double text_number(struct text t)
+{
+	char word[64], *end;
+	if (!t.n || t.n >= sizeof(word))
+		return NAN;
+	memcpy(word, t.p, t.n);
+	word[t.n] = '\0';
+	double value = strtod(word, &end);
+	return *end || !isfinite(value) ? NAN : value;
+}
+
 static void str_reserve(struct str *s, size_t more)
 {
 	size_t need = s->n + more + 1;

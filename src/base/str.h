@@ -23,6 +23,10 @@ bool text_is(struct text a, const char *s);
 int text_compare(struct text a, struct text b); /* bytewise; a prefix sorts first */
 /* True if a contains b, ignoring ASCII case. An empty b is contained in every text. */
 bool text_contains(struct text a, struct text b);
+struct text text_trim(struct text t); /* without blanks and tabs at both ends */
+bool text_begins(struct text t, const char *with);
+/* Returns the finite decimal number that fills the text; NaN for another text. */
+double text_number(struct text t);
 
 /* Growing buffer, NUL-terminated once text was added. A zeroed struct is empty (p is NULL). */
 struct str {

@@ -105,8 +105,9 @@ static bool is_begin(const uint64_t *keys, int n, const struct runs *r)
 /* A pause is decisive if it is this much longer than the shortest one before any other key of a run. */
 #define PAUSE_LEAST 2
 
-/* Returns where runs of the period begin in the first n keys, all of which repeat: after the pause that is
- * longest in its shortest case; -1: no pause is decisive. */
+/* Finds the begin of a run in n keys that repeat with the period. Each place in a run has a pause before it
+ * in every run; the shortest of these counts. Returns the place with the longest one; -1 if it is not
+ * decisive. */
 static int begin_by_pauses(const double *idle, int period, int n)
 {
 	double best = 0, next = 0;

@@ -2,7 +2,6 @@
 
 #include "profile/lines.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,30 +106,4 @@ int lines_next(struct lines *l, struct text *line, struct error *err)
 bool lines_is_cut(const struct lines *l)
 {
 	return l->cut;
-}
-
-struct text text_trim(struct text t)
-{
-	for (; t.n && (*t.p == ' ' || *t.p == '\t'); t.p++)
-		t.n--;
-	while (t.n && (t.p[t.n - 1] == ' ' || t.p[t.n - 1] == '\t'))
-		t.n--;
-	return t;
-}
-
-bool text_begins(struct text t, const char *with)
-{
-	size_t n = strlen(with);
-	return t.n >= n && !memcmp(t.p, with, n);
-}
-
-double text_number(struct text t)
-{
-	char word[64], *end;
-	if (!t.n || t.n >= sizeof(word))
-		return NAN;
-	memcpy(word, t.p, t.n);
-	word[t.n] = '\0';
-	double value = strtod(word, &end);
-	return *end || !isfinite(value) ? NAN : value;
 }

@@ -1,4 +1,4 @@
-/* Reads a text file, also gzip, line by line, and words of a line. */
+/* Reads a text file, also gzip, line by line. */
 #ifndef PROFILE_LINES_H
 #define PROFILE_LINES_H
 
@@ -17,10 +17,5 @@ void lines_close(struct lines *l);
  * because it may be cut within a number (lines_is_cut). */
 int lines_next(struct lines *l, struct text *line, struct error *err);
 bool lines_is_cut(const struct lines *l);
-
-struct text text_trim(struct text t); /* without blanks and tabs at both ends */
-bool text_begins(struct text t, const char *with);
-/* Returns the finite decimal number that fills the text; NaN for another text. */
-double text_number(struct text t);
 
 #endif

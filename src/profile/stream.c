@@ -95,7 +95,7 @@ static int64_t read_raw(struct stream *s, void *bytes, size_t n, struct error *e
 	s->read += got;
 	if (s->gzip && s->read > PACKED_FREE && s->read / PACKED_MOST > s->file_bytes)
 		return error_set(err, "%s: unpacks to more than %d times its size, so it is not a profile; "
-		"give the file that the profiler wrote", s->path, PACKED_MOST);
+			"give the file that the profiler wrote", s->path, PACKED_MOST);
 	report(s);
 	return got;
 }

@@ -78,15 +78,6 @@ static void merge(struct arena *a, struct merged *m, const struct config_scenari
 		list_add(m, text_of(one->what_if));
 }
 
-static struct text trimmed(const char *p, size_t n)
-{
-	size_t before = strspn(p, " \t");
-	before = before < n ? before : n;
-	while (n > before && strchr(" \t", p[n - 1]))
-		n--;
-	return (struct text){ p + before, n - before };
-}
-
 static struct text name_of(struct text item)
 {
 	const char *equals = memchr(item.p, '=', item.n);
@@ -135,13 +126,13 @@ static int item_add(struct config *c, struct merged *m, struct text item, struct
 /* A what-if of the file; the error does not name its place. */
 static int word_check(const struct config *c, const struct config_word *w, struct error *err)
 {
-	struct text item = trimmed(w->value, strlen(w->value));
+	struct text item = text_trim(text_of(w->value));
 	struct scenario checked = scenario_default();
 	if (!item.n)
 		return error_set(err, "an item is empty: remove the comma");
 	for (const struct config_word *other = c->what_if_words; other < w; other++)
 		if (other->name == w->name &&
-			text_equal(name_of(trimmed(other->value, strlen(other->value))), name_of(item)))
+			text_equal(name_of(text_trim(text_of(other->value))), name_of(item)))
 			return error_set(err, "%.*s is given twice: leave one out", (int)name_of(item).n,
 				item.p);
 	if (w->name)
@@ -174,7 +165,7 @@ int scenarios_apply(
 	*count = 0;
 	for (const char *p = c->what_if; p && !bad;) {
 		size_t n = strcspn(p, ",");
-		bad = item_add(c, &m, trimmed(p, n), err);
+		bad = item_add(c, &m, text_trim((struct text){ p, n }), err);
 		p = p[n] ? p + n + 1 : NULL;
 	}
 	if (!bad && c->what_if)
