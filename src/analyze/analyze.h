@@ -403,10 +403,10 @@ const struct result *analyze_pick(
 double critical_path(int n, const double *cost, const int *first, const int *edges, double *start,
 	double *slack, bool *critical);
 
-/* The parallel schedule as lanes, in each of which one layer runs at a time: a layer goes on in the lane of
- * the producer that it waited for (of several such layers a critical one, else the one with the least slack),
- * others take the first idle lane; lane 0 is one critical path from begin to end. lane has an entry for each
- * layer of the plan, -1: it takes no time. Returns the number of lanes. */
+/* Distributes the parallel schedule over lanes; a lane runs one layer at a time. A layer continues the lane
+ * of the last producer that it waited for. Of several such layers, the one with the least slack does; the
+ * others take the first idle lane. Lane 0 is one critical path from begin to end. lane has an entry for each
+ * layer of the plan, -1 for a layer that takes no time. Returns the number of lanes. */
 int schedule_lanes(const struct plan *p, const struct analysis *a, int *lane);
 
 #endif

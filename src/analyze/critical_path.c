@@ -160,15 +160,13 @@ static void lanes_link(struct lanes *l, const struct plan *p)
 	free(last);
 }
 
-/* A critical one, else the one with the least slack. */
+/* The one with the least slack. */
 static void heirs_choose(struct lanes *l)
 {
 	for (int i = 0; i < l->count; i++) {
 		int layer = l->order[i], before = l->before[layer], now = before < 0 ? -1 : l->heir[before];
-		const struct layer_cost *c = &l->a->layers[layer];
-		const struct layer_cost *other = now < 0 ? NULL : &l->a->layers[now];
-		if (before >= 0 && (!other || (c->critical && !other->critical) ||
-			(c->critical == other->critical && c->slack_ns < other->slack_ns)))
+		const struct layer_cost *all = l->a->layers;
+		if (before >= 0 && (now < 0 || all[layer].slack_ns < all[now].slack_ns))
 			l->heir[before] = layer;
 	}
 }

@@ -66,7 +66,7 @@ struct scenario study_plain(const struct study *st, const struct scenario *s)
 	plain.huge_pages = s->huge_pages && !st->on.estimate;
 	plain.pad = s->pad && st->pads;
 	plain.fold = s->fold && st->plan->fold_count > 0;
-	plain.assume = s->assume && assume_layers(st, NULL, NULL) > 0;
+	plain.assume = s->assume && assume_available(st);
 	plain.fusion = plain_fusion(st, s->fusion);
 	return plain;
 }
