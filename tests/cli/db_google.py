@@ -140,6 +140,9 @@ def check_repair(here):
     said = here.said("--db", "repair.db", "db", "repair", "--json")
     again = here.said("--db", "repair.db", "db", "repair", "--json")
     wrong = [] if found.returncode == 1 and len(found.stdout.splitlines()) >= 2 else [found.stdout]
+    absent = here.run("--db", "absent.db", "db", "repair")
+    if absent.returncode != 2 or "No such file" not in absent.stderr or (here.folder / "absent.db").exists():
+        wrong.append(f"a database that is absent: {absent.returncode} {absent.stderr}")
     if said["findings"] or said["removed"] < 3 or again["removed"] or again["findings"]:
         wrong.append(f"{said}, {again}")
     if here.run("--db", "repair.db", "db", "check").returncode:

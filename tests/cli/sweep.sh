@@ -88,6 +88,14 @@ ok $? "the dimensions that stay are said, and their source"
     [ "$(sed -n '/^batch/,/^$/p' out | grep -c '^ *1 f32')" -eq 3 ]
 ok $? "one batch: no blank lines, and nothing about the best batch"
 
+# the explorer's sweep: a type other than the present one has its own matrix units, as in the command
+set -- -d h100 --db none.db -b 1 -t f32,f16 "$top/data/models/resnet50.onnx"
+"$BENANZA" sweep "$@" >out 2>err
+half=$(sed -n 's/^.*f16 *\(~[0-9.]* [a-z]*\) .*$/\1/p' out)
+"$BENANZA" "$@" --fresh --frame 100x40 --view sweep >out 2>err
+[ -n "$half" ] && grep -q "f16.* $half " out
+ok $? "the explorer's f16 is the command's: $half"
+
 bad() {
     "$BENANZA" sweep -d h100 --db none.db --over "$1" "$bert" >out 2>err
     [ $? -eq 2 ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] && grep -q -- "$2" err

@@ -250,7 +250,8 @@ static bool is_bias(const struct fake_node *op)
 {
 	const struct fake_attribute *b = fake_attribute(op, CUDNN_ATTR_OPERATION_POINTWISE_BDESC);
 	const struct fake_node *t = b ? *(struct fake_node *const *)b->bytes : NULL;
-	return t && fake_int64(t, CUDNN_ATTR_TENSOR_DIMENSIONS, 1) > 1 &&
+	const struct fake_attribute *d = t ? fake_attribute(t, CUDNN_ATTR_TENSOR_DIMENSIONS) : NULL;
+	return d && d->count > 3 && fake_int64(t, CUDNN_ATTR_TENSOR_DIMENSIONS, 1) > 1 &&
 		fake_int64(t, CUDNN_ATTR_TENSOR_DIMENSIONS, 3) == 1;
 }
 

@@ -199,6 +199,7 @@ static void test_bad(void)
 	bad("dtype: fp6\n", "fp6 is not a type such as f32, bf16, f16, f8e4m3, s8; did you mean fp8?");
 	bad("dtype: f33\n", "did you mean f32?");
 	is_int(load("dtype: fp4\n"), 0, "four bits: %s", err.text);
+	config_free(&c);
 	bad("dtype: int16\n", "int16 is not a type to run a model in, such as f32, bf16, f16, f8e4m3, s8: ");
 	bad("dtype: haf\n", "did you mean half?");
 	bad("dtype: f8e8m0\n", "f8e8m0 is not a type to run a model in");
