@@ -263,7 +263,7 @@ static void add_rewrites(struct adviser *d)
 		int count = pad->shown.layer_count;
 		pad->pad = true;
 		pad->shown.title = arena_printf(d->arena, "pad channels to a multiple of 8 in %d layer%s; "
-		"the cost excludes copies", count, plural(count));
+			"the cost excludes copies", count, plural(count));
 	}
 }
 

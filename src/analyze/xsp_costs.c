@@ -282,5 +282,5 @@ XSP_FILL(gains)
 				t, gains[k - first] ? gains[k - first][layer->index] : NAN, layer->estimated);
 	}
 	t->note = "gain: cost with the what-if off minus cost with it on; a group shows it at its first "
-	"layer; -: not available, or not all measured";
+		"layer; -: not available, or not all measured";
 }

@@ -109,7 +109,7 @@ int bench_within_read(const struct options *o, double *percent, struct error *er
 			own->within);
 	if (own->emit_jobs || own->again || own->shaky || own->caches || own->algorithms)
 		return error_set(err, "--within excludes --emit-jobs, --again, --shaky, --caches and "
-		"--algorithms, which select the problems to measure");
+			"--algorithms, which select the problems to measure");
 	return 0;
 }
 

@@ -317,7 +317,7 @@ const char *benchdnn_write(const struct problem *p, struct str *out)
 		if (d->kernel != p->kernel)
 			continue;
 		l.why = p->epilogue_count && !d->epilogues ? "benchdnn has no epilogues for this "
-		"kernel" : NULL;
+			"kernel" : NULL;
 		if (d->options)
 			d->options(&l);
 		epilogues_add(&l);

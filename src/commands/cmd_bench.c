@@ -455,7 +455,7 @@ static int bench_agents(struct session *s, struct options *o, struct tally *t, s
 	return status;
 }
 
-/* Layers of which nothing is measured because the user gave their time. */
+/* Layers that are not measured because the user gave their time. */
 static void timed_note(const struct session *s)
 {
 	struct str line = { 0 };
@@ -617,8 +617,8 @@ const struct command command_bench = {
 	.least = 1,
 	.most = COMMAND_ARGUMENTS_MAX,
 	.text = "measure the problems without a result",
-	.about = "Measures the problems of the models that have no result in the database. Ctrl-C stops and "
-	"keeps all results; the next run continues from there.",
+	.about = "Measures the problems of the models that have no result in the database. Ctrl-C stops "
+		"and keeps all results; the next run continues from there.",
 	.examples = { "benanza bench -b 1,8 model.onnx",
 		"benanza bench --emit-jobs --budget-ms 50 model.onnx > jobs.jsonl" },
 	.own = bench_rows,

@@ -413,7 +413,7 @@ static int compare_all(struct arena *a, struct session *s, const struct options 
 	const struct output_rules rules = options_output(o, s, a);
 	if (own->trace && output_is_stdout(own->trace)) {
 		error_set(err, "--trace %s: the report goes to standard output: give a file, or >(COMMAND) "
-		"of a shell", own->trace);
+			"of a shell", own->trace);
 		return EXIT_BAD;
 	}
 	if (own->trace && trace_open(&trace, own->trace, &rules, err))

@@ -195,7 +195,7 @@ const struct command command_db_export = {
 	.most = COMMAND_ARGUMENTS_MAX,
 	.text = "results as JSON lines, for db import",
 	.about = "Prints results for db import, one JSON object per line: all results, those of the device "
-	"-d, or those of the models' problems. With --as google-benchmark it prints the results of "
+		"-d, or those of the models' problems. With --as google-benchmark it prints the results of "
 		 "one device as JSON for the tools of Google Benchmark.",
 	.examples = { "benanza db export | gzip -9n > results.jsonl.gz",
 		"benanza db export -b 1,8 model.onnx > model.jsonl",

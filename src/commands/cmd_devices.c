@@ -328,8 +328,8 @@ static void devices_text(const json_t *runners, const json_t *recorded)
 		libraries_text(json_object_get(o, "libraries"));
 		peaks_text(o, "peaks not measured yet (bench MODEL), or noisy (bench --shaky MODEL)");
 	}
-	puts("recorded in the database (select with -d NUMBER) or with the program (-d MODEL or part of the "
-	"stack)");
+	puts("recorded in the database (select with -d NUMBER) or with the program (-d MODEL or part of "
+		"the stack)");
 	json_array_foreach(recorded, i, o) {
 		char id[32];
 		snprintf(id, sizeof(id), "%lld", (long long)json_int_at(o, "id", 0));

@@ -18,8 +18,8 @@ struct diff_options {
 
 static const struct option_row diff_rows[] = {
 	{ "with", 0, "OPTIONS", OWN_LIST(diff_options, with),
-		"options of B, added to those of A, e.g. --with '-d h100 -t f16'; repeated: compares each "
-		"with A" },
+		"options of B, added to those of A, e.g. --with '-d h100 -t f16'; repeated: "
+		"compares each with A" },
 	{ "threshold", 0, "PERCENT", OWN_TEXT(diff_options, threshold),
 		"smaller slowdowns do not count (default 5%)" },
 	{ 0 }

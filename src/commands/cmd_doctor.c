@@ -127,8 +127,8 @@ const struct command command_doctor = {
 	.name = "doctor",
 	.arguments = "",
 	.text = "what can distort measurements on this machine, and the fix",
-	.about = "Lists what can distort measurements on this machine, with the fix for each. Exit status 1 "
-	"if something distorts them; changes nothing.",
+	.about = "Lists what can distort measurements on this machine, with the fix for each. Exit status "
+		"1 if something distorts them; changes nothing.",
 	.examples = { "benanza doctor", "benanza doctor --json" },
 	.groups = { &options_threads, &options_json },
 	.run = cmd_doctor,

@@ -43,7 +43,7 @@ const struct command command_report = {
 	.most = 1,
 	.text = "the lower bound as a page to keep or print",
 	.about = "Prints the lower bound, the what-ifs and all layers as one self-contained HTML page with "
-	"the source of each number. Measures nothing: run bench first, or name a "
+		"the source of each number. Measures nothing: run bench first, or name a "
 		 "recorded or described device.",
 	.examples = { "benanza report model.onnx > report.html",
 		"benanza report -d h100 -w fusion --dot model.onnx > model.dot" },

@@ -67,7 +67,7 @@ static const struct plan_layer *layer_find(const struct session *s, const char *
 			session_model_name(s), same, word);
 	else if (found < 0)
 		error_set(err, "%s: no layer is named '%.60s'; give a name, or a number from 1 to %d: see "
-		"benanza layers",
+			"benanza layers",
 			session_model_name(s), word, total);
 	arena_free(&a);
 	return same > 1 || found < 0 ? NULL : &p->layers[found];
@@ -350,7 +350,7 @@ const struct command command_repro = {
 	.most = 2,
 	.text = "one layer for other programs: ONNX, runner, benchdnn",
 	.about = "Prints how to measure one layer alone: the command lines of the runner and of oneDNN's "
-	"benchdnn, and the engine and knobs of cuDNN's fastest plan. LAYER is a name, or a number "
+		"benchdnn, and the engine and knobs of cuDNN's fastest plan. LAYER is a name, or a number "
 		 "as in benanza layers. Measures nothing.",
 	.examples = { "benanza repro model.onnx stem", "benanza repro model.onnx 1 -o layer.onnx --json" },
 	.own = repro_rows,

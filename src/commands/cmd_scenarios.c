@@ -18,7 +18,7 @@ static const struct option_row scenarios_rows[] = {
 	{ "delete", 0, "NAME", OWN_TEXT(scenarios_options, delete),
 		"delete a scenario that the explorer saved; asks first" },
 	{ "rename", 0, "NAME=NEW", OWN_TEXT(scenarios_options, rename), "rename a scenario that the "
-	"explorer saved" },
+		"explorer saved" },
 	{ "yes", 0, NULL, OWN_FLAG(scenarios_options, yes), "with --delete: do not ask" },
 	{ 0 }
 };
@@ -134,7 +134,7 @@ static int scenarios_edit(struct options *o, struct error *err)
 	const char *split = own->rename ? strchr(own->rename, '=') : NULL;
 	if (o->argc || (own->delete && own->rename))
 		return error_set(err, "scenarios: --delete and --rename take no model and exclude each "
-		"other"), EXIT_BAD;
+			"other"), EXIT_BAD;
 	if (own->rename && !split)
 		return error_set(err, "--rename takes NAME=NEW, not %.60s", own->rename), EXIT_BAD;
 	if (own->rename) {

@@ -87,7 +87,7 @@ static int export_google(struct export *ex, const struct result *r, struct error
 {
 	if (ex->results++ && ex->device != ex->google_device)
 		return error_set(err, "a file of Google Benchmark describes one device, but these results "
-		"are of several; select one with -d");
+			"are of several; select one with -d");
 	if (ex->results == 1)
 		db_google_begin(ex->google, &ex->now);
 	ex->google_device = ex->device;

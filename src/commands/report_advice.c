@@ -173,7 +173,7 @@ void report_advice_html(struct session *s, FILE *out)
 	}
 	if (l.count)
 		fputs("</tbody></table></div>\n<p>saves: at least, after all advice above it (unclear: it "
-		"may save nothing); alone: without other advice.</p>\n<dl>\n", out);
+			"may save nothing); alone: without other advice.</p>\n<dl>\n", out);
 	for (int i = 0; i < l.count; i++) {
 		const struct advice_how *how = advice_how_once(&l, i);
 		for (int k = 0; how && k < ADVICE_FRAMEWORKS; k++) {

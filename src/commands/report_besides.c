@@ -104,7 +104,7 @@ void report_besides_text(const struct session *s, FILE *out)
 			"estimates;\n              the bound is that of the layers one after the other\n");
 	else if (!a->beside_unmeasured || used)
 		fprintf(out, "side by side  %d of %d sets of branches, %s less than the layers one after "
-		"the other\n",
+			"the other\n",
 			used, a->beside_count, str_duration(saves, a->beside_saves_ns));
 	if (a->beside_unmeasured)
 		unmeasured_text(s, used, out);

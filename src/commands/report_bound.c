@@ -234,7 +234,7 @@ static void border_text(const struct session *s, FILE *out)
 			a->layouts_exact ? "" : "; a better assignment of layouts may exist");
 	else if (!a->layouts_exact)
 		fprintf(out, "conversions   none; with further conversions, not measured, the total may be "
-		"lower\n");
+			"lower\n");
 	arena_free(&scratch);
 }
 

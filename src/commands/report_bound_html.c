@@ -207,7 +207,7 @@ static void head(const struct session *s, FILE *out)
 	fputs("</p>\n", out);
 	if (!isnan(a->total_ns))
 		fprintf(out, "<p>%s; %s: %s%s. No program that uses this library on this device, with only "
-		"the what-ifs in use, should be faster than the bound%s.</p>\n",
+			"the what-ifs in use, should be faster than the bound%s.</p>\n",
 			report_bound_kind(a), parallel ? "sequential" : "parallel", analysis_other_mark(a),
 			str_duration(other, parallel ? a->sequential_ns : a->parallel_ns),
 			a->estimated ? "; the estimate is the expected latency of frameworks" : "");
@@ -246,7 +246,7 @@ static void what_ifs(const struct session *s, FILE *out)
 		fputs("</td></tr>\n", out);
 	}
 	fputs("</tbody></table></div>\n<p>saves: total with the what-if off minus total with it on; a "
-	"negative value is a cost. ~: estimates, or layers are missing on both sides.</p>\n", out);
+		"negative value is a cost. ~: estimates, or layers are missing on both sides.</p>\n", out);
 }
 
 /* How the layer's number was made. */
@@ -341,15 +341,15 @@ static void methods(const struct session *s, FILE *out)
 {
 	fputs("<h2>Where the numbers come from</h2>\n<dl>\n"
 	      "<dt>lower bound</dt><dd>The sum of the layers' costs (parallel: the longest path, or the time "
-	      "of the busiest resource), each the cost of the fastest algorithm that the what-ifs "
-	      "allow.</dd>\n"
+	      "of the busiest resource), each the cost of the fastest algorithm that the "
+	      "what-ifs allow.</dd>\n"
 	      "<dt>measured</dt><dd>The layer's problem ran alone, repeatedly, on the device; the cost is "
 	      "the median, the interval its 95% confidence interval (the range of 2 to 5 samples). Layers "
 	      "with the same problem share one measurement.</dd>\n"
 	      "<dt>noisy</dt><dd>Other work disturbed the machine; all samples count, and the interval "
 	      "covers them.</dd>\n"
-	      "<dt>suspect</dt><dd>Faster than the measured peaks allow: the measurement or a peak is "
-	      "wrong.</dd>\n"
+	      "<dt>suspect</dt><dd>Faster than the measured peaks allow: the measurement or a peak "
+	      "is wrong.</dd>\n"
 	      "<dt>proxy</dt><dd>Another problem of the same size was measured in its place, marked ~.</dd>\n"
 	      "<dt>estimated</dt><dd>Not measured: from the device's peaks and the share of them that real "
 	      "kernels reach, marked ~; the interval covers 80% of real kernels.</dd>\n"

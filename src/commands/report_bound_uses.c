@@ -47,7 +47,7 @@ static void limit_totals_text(const struct session *s, FILE *out)
 	if (t.layers[LIMIT_UNKNOWN])
 		fprintf(out, ", unknown %s%.3g%%", mark, 100 * t.ns[LIMIT_UNKNOWN] / t.all_ns);
 	fprintf(out, "%s\n", t.layers[LIMIT_OVERHEAD] ? "; a smaller data type does not reduce "
-	"overhead" : "");
+		"overhead" : "");
 }
 
 void report_bound_uses(const struct session *s, FILE *out)

@@ -401,8 +401,8 @@ static void samples(const struct session *s, struct arena *arena, const struct s
 	}
 	struct frame f = { NAMES, 10, 20 * shown, axis_of(low, high, false), axis_of(0, 1, false) };
 	figure_begin(out, "Samples", "The costliest problems, relative to the median (at the left): a line "
-	"from the minimum, a box from the first to the third quartile, and below it the 95% interval of the "
-	"median.", 20 * shown + 55);
+	"from the minimum, a box from the first to the third quartile, and below it the 95% "
+	"interval of the median.", 20 * shown + 55);
 	axis_below(out, &f, &percent, "of the median");
 	for (int i = 0, at = 0; i < count && at < shown; i++)
 		if (has_samples(&spots[i]))
@@ -480,7 +480,7 @@ static void reality(struct session *s, FILE *out)
 	if (!isnan(y->ratio))
 		fprintf(out, "; bound / measured %.2f", y->ratio);
 	fputs(". Each bar is a part of the difference; the bars add up to it, with those below "
-	"0.05%.</figcaption>\n", out);
+		"0.05%.</figcaption>\n", out);
 	waterfall(y, out);
 	fputs("</figure>\n", out);
 }

@@ -243,7 +243,7 @@ static void totals_text(struct arena *a, const struct session *s, const struct c
 	if (y->match->runs > 1)
 		fprintf(out, " of %d runs, per run", y->match->runs);
 	if (!isnan(y->profiler_ns))
-		fprintf(out, ", of which ~%s is predicted profiler overhead", duration(a, y->profiler_ns));
+		fprintf(out, "; ~%s of it is predicted profiler overhead", duration(a, y->profiler_ns));
 	double total = y->match->total_ns > 0 ? y->match->total_ns : 1;
 	fprintf(out,
 		"\nmatched       %.1f%% of the layers' time; added %.1f%%, not matched "

@@ -137,7 +137,7 @@ static void legend_print(const struct report_sweep *r, const struct sheet *s, FI
 			100 * SWEEP_LEAST_GAIN);
 	if (growing)
 		fprintf(out, "   the best batch is the largest one here: larger batches (-b) may be "
-		"better\n");
+			"better\n");
 	if (!best && s->series_rows > 1 && s->batch)
 		fprintf(out, "no best batch: fewer than two batches are complete\n");
 	if (noisy)

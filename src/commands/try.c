@@ -210,7 +210,7 @@ static void predict_level(const struct trying *t, struct tried *one)
 		one->unknown = "the bound predicts only basic and none, which lose the fusions";
 	else if (!(changed > 0))
 		one->unknown = "the saving of its fusions needs the rows of a profile and a bound without "
-		"gaps";
+			"gaps";
 	else
 		one->predicted = t->measured_ns / changed;
 	one->estimated = true;
@@ -222,8 +222,8 @@ static const struct move_kind kinds[] = {
 	{ "threads", "a number from 1 to 512", set_threads, thread_values,
 		"the number of threads is unknown", predict_threads, "" },
 	{ "provider", "the name of a provider or device", set_provider, provider_values,
-		"the framework has no other provider here", NULL, "the bound does not depend on the "
-		"provider" },
+		"the framework has no other provider here", NULL, "the bound does not depend "
+		"on the provider" },
 	{ "batch", "a number from 1 to 65536", set_batch, batch_values, "", predict_batch, "" },
 	{ "pages", "2m", set_pages, pages_values, "", predict_pages, "" },
 	{ "f16", NULL, set_f16, NULL, "", predict_type, "" },

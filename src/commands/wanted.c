@@ -112,7 +112,7 @@ int wanted_gather(struct wanted *w, struct session *s, const struct options *o, 
 	}
 	if (!w->mentioned && !o->quiet)
 		fprintf(stderr, "benanza: %s: no layer has a problem to measure; benanza layers lists the "
-		"layers\n",
+			"layers\n",
 			session_model_name(s));
 	return 0;
 }

@@ -418,7 +418,7 @@ int config_beside(
 		*path = NULL;
 	else if (!folder_holds(model_path, *path))
 		return error_set(err, "%s: a link out of the model's folder is not read; put the file "
-		"itself there", *path);
+			"itself there", *path);
 	return 0;
 }
 

@@ -28,12 +28,12 @@ static const struct option options[] = {
 		"what-ifs in use at the start, e.g. fusion,matrix=off" },
 	{ "algorithms", OPTION_CHOICE, FIELD(algorithms), 0, 0, 0, "best|preferred|all", "best", NULL,
 		"cost of a layer: that of its fastest algorithm (best), or of the library's first choice "
-		"(preferred); all: the fastest, including algorithms that libraries' heuristics do not "
-		"return" },
+		"(preferred); all: the fastest, including algorithms that libraries' "
+		"heuristics do not return" },
 	{ "functions", OPTION_CHOICE, FIELD(functions), 0, 0, 0, "operators|expand", "operators",
 		"--functions WHICH",
-		"a model function with the name of an operator runs as that operator, or as the function's "
-		"nodes" },
+		"a model function with the name of an operator runs as that operator, or as the "
+		"function's nodes" },
 	{ "budget_ms", OPTION_NUMBER, FIELD(budget_ms), 0, 1, 600000, NULL, "200", "--budget MS",
 		"time to sample one algorithm of one problem" },
 	{ "problem_limit_ms", OPTION_NUMBER, FIELD(problem_limit_ms), 0, 100, 3600000, NULL, "30000", NULL,
@@ -41,8 +41,8 @@ static const struct option options[] = {
 	{ "measure", OPTION_CHOICE, FIELD(measure), 0, 0, 0, "ask|always|never", "ask", NULL,
 		"whether the explorer measures a model without results when it opens it" },
 	{ "quick", OPTION_FLAG, FIELD(quick), 0, 0, 0, NULL, "true", NULL,
-		"measuring begins with a quick pass, for a rough bound after seconds; bench --no-quick "
-		"skips it" },
+		"measuring begins with a quick pass, for a rough bound after seconds; bench "
+		"--no-quick skips it" },
 	{ "threads", OPTION_INT, FIELD(threads), 0, 0, 4096, NULL, "0", "--threads N",
 		"number of threads; 0: one per core that the process may use" },
 	{ "color", OPTION_FLAG, FIELD(color), 0, 0, 0, NULL, "true, unless NO_COLOR is set", "--no-color",

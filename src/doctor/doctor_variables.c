@@ -70,8 +70,8 @@ static const struct variable {
 	{ "LD_PRELOAD", true, "functions of other libraries replace those of all libraries" },
 	{ "LD_AUDIT", true, "every call between libraries is traced" },
 	{ "LD_LIBRARY_PATH", false,
-		"the loader may use other libraries than the installed ones; the stack's name has their "
-		"versions" },
+		"the loader may use other libraries than the installed ones; the stack's name "
+		"has their versions" },
 	{ "MALLOC_PERTURB_", true, "memory is overwritten when it is allocated and freed" },
 	{ "MALLOC_CHECK_", true, "memory is checked when it is freed" },
 	{ "MALLOC_*", true, "how memory is allocated" },

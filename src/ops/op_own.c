@@ -134,7 +134,7 @@ static int attribute_get(
 		}
 	if (!attribute)
 		return error_set(err, "%.*s is not an input, and the layer has no such attribute; "
-		"attributes: { "
+			"attributes: { "
 			"%.*s: VALUE } gives one", shown(name), name.p, shown(name), name.p);
 	bool list = attribute->kind == ATTRIBUTE_INTS || attribute->kind == ATTRIBUTE_FLOATS;
 	if (list && attribute->count > EXPRESSION_ITEMS)
@@ -150,7 +150,7 @@ static int attribute_get(
 	default: break;
 	}
 	return error_set(err, "attribute %.*s is neither a number nor a list of "
-	"numbers", shown(name), name.p);
+		"numbers", shown(name), name.p);
 }
 
 static int value_get(const struct op_own_call *x, struct text function, struct text name,
@@ -160,8 +160,8 @@ static int value_get(const struct op_own_call *x, struct text function, struct t
 		values = text_is(function, "values");
 	bool list = !function.n || values;
 	if (!list && !has && !bytes)
-		return error_set(err, "unknown function %.*s; use size, rank, bytes, has, values, min, max, "
-		"floor or ceil", shown(function), function.p);
+		return error_set(err, "unknown function %.*s; use size, rank, bytes, has, values, min, "
+			"max, floor or ceil", shown(function), function.p);
 	*v = list ? expression_list(-1, NULL) : expression_number(dim_unknown());
 	if (!x->call)
 		return 0;
@@ -351,7 +351,7 @@ static int fill_type(const struct op_own_call *x, struct text name, struct str *
 	int index = 0, found = op_own_value(x->own, name, &output, &index, err);
 	if (found <= 0)
 		return found ? -1 : error_set(err, "%.*s is neither an input nor an "
-		"output", shown(name), name.p);
+			"output", shown(name), name.p);
 	if (!x->call)
 		return 0;
 	const struct op_value *v = output ? op_out(x->call, index) : op_in(x->call, index);

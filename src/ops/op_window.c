@@ -54,7 +54,7 @@ static int window_kernel(const struct op_call *c, struct shape weights, struct w
 			(w->kernel[i].value < 1 || w->kernel[i].value > WINDOW_NUMBER_MAX))
 			return op_fail(
 				c, err, "weights of shape %s are not a "
-				"kernel", shape_text(c->arena, weights));
+					"kernel", shape_text(c->arena, weights));
 	}
 	return 0;
 }

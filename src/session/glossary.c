@@ -100,8 +100,8 @@ static const struct glossary_row rows[] = {
 		"The program that measures problems on a device: benanza-runner-cpu, benanza-runner-cuda, "
 		"or a command that speaks their protocol." },
 	{ "saves",
-		"Bound with the what-if off minus bound with it on. Unknown while either bound lacks a "
-		"measurement." },
+		"Bound with the what-if off minus bound with it on. Unknown while either bound "
+		"lacks a measurement." },
 	{ "scenario", "Batch, data type and the what-ifs that are on." },
 	{ "share", "The layer's cost as a part of the sequential bound." },
 	{ "side by side",

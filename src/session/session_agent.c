@@ -117,7 +117,7 @@ static const char *external_path(struct arena *a, const struct model *m, int i, 
 		folder_holds(m->path, path))
 		return path;
 	error_set(err, "%s: its external data %s is outside the model's directory; agents read only files "
-	"in or below it: put the file itself there", m->path, name);
+		"in or below it: put the file itself there", m->path, name);
 	return NULL;
 }
 
@@ -217,7 +217,7 @@ const struct config_runner *session_agent_find(const struct config *c, struct te
 		str_addf(&list, "%s%s", i ? ", " : "", c->agents[i].name);
 	if (!r)
 		error_set(err, "unknown agent %.*s (configured: %s); add it under agents: in the "
-		"configuration", wanted.n < 60 ? (int)wanted.n : 60, name.p,
+			"configuration", wanted.n < 60 ? (int)wanted.n : 60, name.p,
 			list.n ? list.p : "none");
 	str_free(&list);
 	return r;

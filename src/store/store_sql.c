@@ -147,8 +147,8 @@ int store_check_header(struct store *s, bool *fresh, struct error *err)
 {
 	/* a view in place of a table could return endless rows */
 	static const char views_sql[] =
-		"SELECT count(*) FROM sqlite_schema WHERE type IN ('table', 'view') AND lower(name) IN "
-		"('identity',"
+		"SELECT count(*) FROM sqlite_schema WHERE type IN ('table', 'view') AND lower(name) "
+		"IN ('identity',"
 		" 'attributes', 'problem', 'algorithm', 'note', 'result', 'finished', 'model_dims',"
 		" 'execution', 'execution_layer')"
 		" AND (type = 'view' OR sql NOT LIKE 'CREATE TABLE%')";

@@ -377,8 +377,8 @@ void form_type(struct app *app, uint32_t key)
 		return;
 	memcpy(q->text, before, sizeof(before));
 	q->untouched = untouched;
-	app_note(app, true, f->kind == FORM_DTYPE ? "%s is a data type: f32 bf16 f16 ...; Esc leaves the "
-	"form" :
+	app_note(app, true,
+		f->kind == FORM_DTYPE ? "%s is a data type: f32 bf16 f16 ...; Esc leaves the form" :
 		"%s is a number, %s; j k move, q or Esc leaves the form", f->shown, field_range(f));
 }
 

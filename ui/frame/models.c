@@ -133,7 +133,7 @@ void path_complete(struct app *app)
 	if (found && start + strlen(common) < sizeof(q->text))
 		memcpy(q->text + start, common, strlen(common) + 1);
 	if (found != 1)
-		app_note(app, false, "%s", found ? list.p : "no directory or .onnx file begins with this "
-		"text");
+		app_note(app, false, "%s",
+			found ? list.p : "no directory or .onnx file begins with this text");
 	str_free(&list);
 }

@@ -182,8 +182,8 @@ static void gains_show(struct app *app, const struct key_row *key)
 	}
 	if (strcmp(table[row].name, "parallel") == 0 &&
 		session_scenario(app->session)->parallel != PARALLEL_MEASURED) {
-		app_note(app, false, "parallel makes no layer faster; %s shows layers that run at the same "
-		"time",
+		app_note(app, false,
+			"parallel makes no layer faster; %s shows layers that run at the same time",
 			key_named("timeline"));
 		return;
 	}

@@ -382,8 +382,8 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 	log_keep(0);
 	term_close();
 	if (lost)
-		fprintf(stderr, "benanza: the view and the what-ifs are not stored for the next session: "
-		"%s\n",
+		fprintf(stderr,
+			"benanza: the view and the what-ifs are not stored for the next session: %s\n",
 			why.text);
 	return result;
 }

@@ -340,7 +340,7 @@ static int value_read(struct term *t, struct error *err)
 		return error_set(err, "%s needs a value: %.*s", k->name, (int)example, k->example);
 	if (k->number && !number_read(t->value, k->units, &t->number))
 		return error_set(err, "\"%.*s\" is not a number with a unit: "
-		"%.*s", (int)t->value.n, t->value.p,
+			"%.*s", (int)t->value.n, t->value.p,
 			(int)example, k->example);
 	for (int i = 0; k->word; i++) {
 		if (!k->word(i))

@@ -192,8 +192,7 @@ static int word_unknown(struct text word, struct error *err)
 		word_try(&nearest, mark_names[i].name);
 	word_try(&nearest, "default");
 	return error_set(err, "\"%s\" is not a colour%s%s%s; give a name, 0 to 255 or #rrggbb, then bold, "
-	"dim, "
-		"underline, reverse or \"on\" and the background",
+		"dim, underline, reverse or \"on\" and the background",
 		copy, nearest.best ? "; did you mean " : "", nearest.best ? nearest.best : "",
 		nearest.best ? "?" : "");
 }

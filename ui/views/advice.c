@@ -121,10 +121,9 @@ static void page_make(struct advice_page *p)
 	if (!p->known)
 		add(p, -1, 1, STYLE_DIM, "computing...");
 	else if (!p->list.count)
-		add(p, -1, 1, STYLE_DIM, arena_printf(&p->arena, isnan(p->list.start_ns) ?
-			"no advice: %s; %s measures missing problems" : "no advice: "
-			"%s", advice_none(&p->list),
-			key_named("measure")));
+		add(p, -1, 1, STYLE_DIM, arena_printf(&p->arena, "no advice: %s%s", advice_none(&p->list),
+			!isnan(p->list.start_ns) ? "" : arena_printf(&p->arena,
+				"; %s measures missing problems", key_named("measure"))));
 	add_target(p);
 	for (int i = 0; i < ADVICE_LACKS && p->known && !isnan(p->list.start_ns); i++) {
 		const char *what = advice_left_out(&p->list, i, &p->arena);
@@ -290,8 +289,8 @@ static const struct key_row advice_keys[] = {
 		"switch on the what-ifs of the advice and of those above it",
 		.hint = "switch on", .name = "take" },
 	{ "T", REQUEST_OWN, ADVICE_TARGET, KEYS_WHAT_IF,
-		"only the advice that reaches a latency (5ms) or a throughput (200/s: items); all: every "
-		"advice",
+		"only the advice that reaches a latency (5ms) or a throughput (200/s: items); "
+		"all: every advice",
 		.name = "target" },
 	{ 0 }
 };

@@ -175,8 +175,8 @@ static void add_cost(struct app *app, struct detail *d)
 	if (c->nearer)
 		detail_wrapped(d, STYLE_WARN, "          ", arena_printf(&d->arena,
 			"measured at a shorter reuse distance than the model's, because the copies of its "
-			"constants did not fit in memory: the high end includes the time to read them from "
-			"memory"));
+			"constants did not fit in memory: the high end includes the time to read "
+			"them from memory"));
 	if (c->capped)
 		detail_wrapped(d, STYLE_WARN, "          ", arena_printf(&d->arena,
 			"noisy: its measurement is above this one, which is of a slower cache state or "
@@ -184,8 +184,8 @@ static void add_cost(struct app *app, struct detail *d)
 			key_named("measure-layer")));
 	if (c->disputed)
 		detail_wrapped(d, STYLE_WARN, "          ", arena_printf(&d->arena,
-			"noisy: another measurement differs, and neither was repeated more often. %s "
-			"measures "
+			"noisy: another measurement differs, and neither was repeated more "
+			"often. %s measures "
 			"the layer again", key_named("measure-layer")));
 	if (total > 0)
 		ADD(d, STYLE_NORMAL, -1, " share    %s%.2f%% of the sequential bound",

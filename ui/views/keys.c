@@ -133,14 +133,14 @@ static const struct key_row fixed[] = {
 		.name = "next-agent" },
 	{ "x", REQUEST_CANCEL, 0, KEYS_MEASURE, "stop measuring; finished results are kept",
 		.name = "stop" },
-	{ "+", REQUEST_BATCH_UP, 0, KEYS_WHAT_IF, "next configured batch size; if none is configured, twice "
-	"the size",
+	{ "+", REQUEST_BATCH_UP, 0, KEYS_WHAT_IF, "next configured batch size; if none is configured, "
+		"twice the size",
 		.name = "batch-up" },
-	{ "-", REQUEST_BATCH_DOWN, 0, KEYS_WHAT_IF, "previous configured batch size; if none is configured, "
-	"half the size",
+	{ "-", REQUEST_BATCH_DOWN, 0, KEYS_WHAT_IF, "previous configured batch size; if none is "
+		"configured, half the size",
 		.name = "batch-down" },
 	{ "t", REQUEST_DTYPE, 0, KEYS_WHAT_IF, "next configured data type; if none is configured, f32 or "
-	"bf16",
+		"bf16",
 		.name = "type" },
 	{ "d", REQUEST_DIMS, 0, KEYS_WHAT_IF, "batch, data type and all dimensions in one form, set together",
 		.name = "dimensions" },

@@ -106,8 +106,8 @@ void lines_print_man(struct str *out)
 {
 	int count;
 	const struct line_row *rows = lines_table(&count);
-	str_puts(out, ".SS Commands\nThe key \\fB:\\fR opens a line for these commands. Tab completes their "
-	"names and arguments; a further Tab shows the next candidate; Up and Down go through "
+	str_puts(out, ".SS Commands\nThe key \\fB:\\fR opens a line for these commands. Tab completes "
+		"their names and arguments; a further Tab shows the next candidate; Up and Down go through "
 		      "earlier lines. A name may be shortened to a unique prefix.\n");
 	for (int i = 0; i < count; i++) {
 		char shown[LINE_SHOWN];

@@ -375,8 +375,8 @@ static const struct key_row scenarios_keys[] = {
 		.hint = "save", .name = "save" },
 	{ ".", REQUEST_OWN, SCENARIO_BASE, KEYS_WHAT_IF, "compare the others with this row, or again with "
 		"the present", .hint = "compare with this", .name = "base" },
-	{ "X", REQUEST_OWN, SCENARIO_DELETE, KEYS_WHAT_IF, "delete a saved scenario (asks first), or remove "
-	"a device's mark", .name = "delete" },
+	{ "X", REQUEST_OWN, SCENARIO_DELETE, KEYS_WHAT_IF, "delete a saved scenario (asks first), or "
+		"remove a device's mark", .name = "delete" },
 	{ "F2", REQUEST_OWN, SCENARIO_RENAME, KEYS_WHAT_IF, "rename a saved scenario",
 		.name = "rename" },
 	{ 0 }
