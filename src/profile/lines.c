@@ -48,14 +48,17 @@ static bool take(struct lines *l)
 	return end != NULL;
 }
 
-/* Takes the line out of a container's log in JSON, {"log":"LINE\n","stream":"stdout","time":"..."}. */
+/* Takes the line out of a log in JSON, of containers {"log":"LINE\n","stream":"stdout","time":"..."}, of
+ * journald and of clouds. */
 static void unwrap(struct str *line)
 {
-	static const char begin[] = "{\"log\":";
-	if (line->n < sizeof(begin) || memcmp(line->p, begin, sizeof(begin) - 1) != 0)
+	static const char *const keys[] = { "log", "MESSAGE", "message", "textPayload" };
+	const char *inside = NULL;
+	if (line->n < 8 || memcmp(line->p, "{\"", 2) != 0)
 		return;
 	json_t *all = json_loadb(line->p, line->n, 0, NULL);
-	const char *inside = json_string_value(json_object_get(all, "log"));
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !inside; i++)
+		inside = json_string_value(json_object_get(all, keys[i]));
 	if (inside) {
 		str_clear(line);
 		str_add(line, inside, strcspn(inside, "\r\n"));

@@ -355,9 +355,26 @@ static void field(struct cudnn *c, struct text t)
 		inner_field(c, name, value);
 }
 
+/* Returns the line from its severity on ("I! "), without what gathers logs put before it: a time, the name of
+ * a container. An empty text without a severity. */
+static struct text message_of(struct text t)
+{
+	for (size_t i = 0; i + 2 < t.n; i++) {
+		const char *mark = memchr(t.p + i + 1, '!', t.n - i - 2);
+		if (!mark)
+			break;
+		i = (size_t)(mark - t.p) - 1;
+		bool word = !i || !isalnum((unsigned char)t.p[i - 1]);
+		if (word && mark[1] == ' ' && memchr("IWEie", t.p[i], 5))
+			return (struct text){ t.p + i, t.n - i };
+	}
+	return (struct text){ "", 0 };
+}
+
 static void line(struct cudnn *c, struct text t)
 {
-	if (t.n < 3 || t.p[1] != '!')
+	t = message_of(t);
+	if (!t.n)
 		return;
 	if (strchr("IWE", t.p[0]))
 		begin_block(c, t);

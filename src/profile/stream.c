@@ -110,6 +110,19 @@ static bool is_wide(const unsigned char *bytes, size_t n, size_t zero)
 	return n >= 4;
 }
 
+/* Returns true if the file begins with the byte order mark of UTF-32, or with ASCII characters of 32 bits. */
+static bool is_utf32(const unsigned char *bytes, size_t n)
+{
+	static const unsigned char marks[2][4] = { { 0xff, 0xfe, 0, 0 }, { 0, 0, 0xfe, 0xff } };
+	if (n < 4 || !memcmp(bytes, marks[0], 4) || !memcmp(bytes, marks[1], 4))
+		return n >= 4;
+	size_t at = bytes[0] ? 0 : 3; /* of the character in each unit */
+	for (size_t i = 0; i < WIDE_BYTES; i++)
+		if (i >= n || (i % 4 == at ? !bytes[i] || bytes[i] >= 0x7f : bytes[i] != 0))
+			return false;
+	return true;
+}
+
 /* Finds the encoding of the text by its byte order mark, which it takes off the first bytes of the file, or
  * by ASCII characters of 16 bits. Windows PowerShell writes the output of a program as UTF-16. Returns how
  * many bytes remain. */
@@ -191,6 +204,9 @@ int64_t stream_read(struct stream *s, void *bytes, size_t n, struct error *err)
 	int64_t got = read_raw(s, bytes, n, err);
 	if (got <= 0 || s->begun)
 		return got;
+	if (is_utf32(bytes, (size_t)got))
+		return error_set(err, "%s: UTF-32 text, which is not read; convert it: "
+			"iconv -f UTF-32 -t UTF-8", s->path);
 	got = (int64_t)begin(s, bytes, (size_t)got);
 	if (s->text == BYTES)
 		return got ? got : read_raw(s, bytes, n, err);

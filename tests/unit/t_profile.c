@@ -230,6 +230,32 @@ static const char *file_of_utf16(const char *name, const char *text, bool big, c
 	return path;
 }
 
+/* UTF-32 is refused, with and without a mark, in both orders, compressed too. */
+static void utf32(void)
+{
+	for (int kind = 0; kind < 8; kind++) {
+		bool big = kind & 1, mark = kind & 2, packed = kind & 4;
+		struct str s = { 0 };
+		str_add(&s, big ? "\0\0\xfe\xff" : "\xff\xfe\0\0", mark ? 4 : 0);
+		for (const char *p = four_runs; *p; p++) {
+			char unit[4] = { 0 };
+			unit[big ? 3 : 0] = *p;
+			str_add(&s, unit, 4);
+		}
+		const char *path = file_of("utf32.json", s.p, s.n);
+		if (packed) {
+			path = arena_printf(&profiles, "%s/utf32.gz", scratch_dir);
+			gzFile f = gzopen(path, "wb");
+			gzwrite(f, s.p, (unsigned)s.n);
+			gzclose(f);
+		}
+		ok(is_refused(path, "UTF-32 text, which is not read; convert it: iconv"), "UTF-32, %d", kind);
+		str_free(&s);
+	}
+	ok(is_refused(file_of("short", "\xff\xfe\0\0", 4), "UTF-32"), "a mark alone");
+	ok(is_refused(file_of("zeros", "a\0\0\0b\0\0", 7), "an unknown file"), "too short to tell");
+}
+
 /* What Windows programs write. */
 static void encodings(void)
 {
@@ -439,6 +465,7 @@ int main(void)
 	one_run();
 	kernels();
 	encodings();
+	utf32();
 	runs_alone();
 	memory();
 	truncated();

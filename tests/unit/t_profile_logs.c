@@ -190,6 +190,66 @@ static void test_cublaslt(void)
 		"have no algorithms"), "calls without a description");
 }
 
+/* ---- lines with something before them ---- */
+
+/* Returns the text with `before` and `after` each line, escaped if that is JSON. */
+static const char *within(const char *text, const char *before, const char *after)
+{
+	struct str s = { 0 };
+	bool json = before[0] == '{';
+	for (const char *p = text, *end; *p; p = end + 1) {
+		end = strchrnul(p, '\n');
+		str_puts(&s, before);
+		for (; p < end; p++)
+			str_addf(&s, json && (*p == '"' || *p == '\\') ? "\\%c" : "%c", *p);
+		str_addf(&s, "%s\n", after);
+	}
+	const char *all = arena_strndup(&profiles, s.p, s.n);
+	str_free(&s);
+	return all;
+}
+
+/* True if both have the same rows. */
+static bool is_same(const struct execution *a, const struct execution *b)
+{
+	if (!a || !b || a->row_count != b->row_count || strcmp(a->gaps, b->gaps) ||
+		strcmp(a->version, b->version))
+		return false;
+	for (int i = 0; i < a->row_count; i++) {
+		const struct execution_row *x = &a->rows[i], *y = &b->rows[i];
+		if (strcmp(x->name, y->name) || strcmp(x->op, y->op) || strcmp(x->kernel, y->kernel) ||
+			strcmp(x->shapes, y->shapes) || strcmp(x->dtype, y->dtype))
+			return false;
+	}
+	return true;
+}
+
+/* Logs as containers, services and clouds gather them. */
+static void test_prefixes(void)
+{
+	static const char *const logs[] = { CUDNN_CONV("v7605", "GEMM") CUDNN_SOFTMAX("v7605")
+			"E! CuDNN (v7605) function cudnnSoftmaxForward() called:\n"
+			"e!         Error: CUDNN_STATUS_BAD_PARAM; Reason: !handle\n" CUDNN_END,
+		CONFIG(7, "\"CUDNN_KNOB_TYPE_KERNEL_CFG\":29") EXECUTE(7),
+		LT "[Api][cublasLtGetVersion] version=130100\n" MATMUL("0X1", "32") MATMUL("0X2", "64"),
+		VERBOSE "info,oneDNN v3.13.0 (commit 1289c3b6)\n" REORDER(0.5) CONV(9) };
+	static const char *const around[][2] = { { "2026-11-30T19:51:00.123456789Z ", "" },
+		{ "2026-11-30T19:51:00.123456789+01:00 stdout F ", "" }, { "web-1  | ", "" },
+		{ "[pod/web-7f/main] ", "" }, { "Nov 30 19:51:00 host serve[4711]: ", "" },
+		{ "I1130 19:51:00.123456 4711 log.cc:12] ", "" }, { "\033[36mweb_1 |\033[0m ", "" },
+		{ "\t", "\r" }, { "[W!] ", "" }, { "{\"log\":\"", "\\n\",\"stream\":\"stdout\"}" },
+		{ "{\"stream\":\"stderr\",\"log\":\"", "\\n\",\"time\":\"x\"}" },
+		{ "{\"__CURSOR\":\"s=1\",\"MESSAGE\":\"", "\"}" },
+		{ "{\"severity\":\"INFO\",\"textPayload\":\"2026-11-30 ", "\"}" } };
+	for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
+		struct execution *plain = read_files(file_of_text("plain.log", logs[i]), NULL, NULL);
+		for (size_t k = 0; k < sizeof(around) / sizeof(around[0]); k++)
+			ok(plain && is_same(plain, read_files(file_of_text("within.log",
+				within(logs[i], around[k][0], around[k][1])), NULL, NULL)),
+				"log %zu in lines that begin with '%s'", i, around[k][0]);
+	}
+}
+
 /* ---- all ---- */
 
 static void test_runs(void)
@@ -327,6 +387,7 @@ int main(void)
 	test_cudnn();
 	test_cudnn_graph();
 	test_cublaslt();
+	test_prefixes();
 	test_runs();
 	test_truncated();
 	test_hostile();
