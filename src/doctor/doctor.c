@@ -1,3 +1,4 @@
+/* Runs the checks of this machine (doctor.h) and keeps their findings. */
 #include "config.h"
 
 #include "doctor/doctor_private.h"
@@ -8,51 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct doctor_check checks[] = {
-	{ "governor", doctor_governor, "cpupower frequency-set -g performance" },
-	{ "boost", doctor_boost,
-		"for repeatable results, switch it off (echo 0 > /sys/devices/system/cpu/cpufreq/boost, "
-		"or echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo); "
-		"leave it on for the machine's best performance" },
-	{ "frequency", doctor_frequency, "" },
-	{ "throttling", doctor_throttling, "cool the machine or reduce its load; measure again" },
-	{ "power", doctor_power, "connect the power supply, or raise the limit" },
-	{ "virtual", doctor_virtual, "" },
-	{ "cores", doctor_cores, "" },
-	{ "siblings", doctor_siblings,
-		"keep other work off the siblings, or switch SMT off "
-		"(echo off > /sys/devices/system/cpu/smt/control)" },
-	{ "quota", doctor_quota, "" },
-	{ "clock", doctor_clock, "boot with clocksource=tsc if the processor's TSC is stable" },
-	{ "load", doctor_load, "stop it, or wait until it ends; measure again" },
-	{ "pressure", doctor_pressure,
-		"find the process that uses the machine; measure when the machine is quiet" },
-	{ "steal", doctor_steal, "use a dedicated machine, or measure when other virtual machines are idle" },
-	{ "memory", doctor_memory,
-		"free memory: measurements rotate operands through it, and swapping slows them" },
-	{ "swap", doctor_swap, "free memory, then swapoff -a; swapon -a" },
-	{ "pages", doctor_pages, "" },
-	{ "nodes", doctor_nodes, "" },
-	{ "limits", doctor_limits, "" },
-	{ "variables", doctor_variables, "" },
-	{ "runners", doctor_runners, "" },
-	{ "libraries", doctor_libraries, "" },
-	{ "isa", doctor_isa,
-		"unset ONEDNN_MAX_CPU_ISA and DNNL_MAX_CPU_ISA, or use a oneDNN that supports this "
-		"processor" },
-	{ "threads", doctor_threads,
-		"unset OMP_PROC_BIND and OMP_PLACES: the runner then binds its threads itself" },
-	{ "gpu", doctor_gpu,
-		"see nvidia-smi -q -d PERFORMANCE; cool it, raise its limit (nvidia-smi -pl), measure "
-		"again" },
-	{ "gpu power", doctor_gpu_power, "" },
-	{ "gpu timer", doctor_gpu_timer,
-		"start the runner again; if the fault remains, update the driver: times measured on this "
-		"device are wrong" },
-	{ "gpu load", doctor_gpu_load,
-		"stop the other processes on it (nvidia-smi lists them), or use another GPU" },
-	{ "database", doctor_database, "" },
-};
+/* By topic, in the order in which they are shown. */
+static const struct doctor_check *const topics[] = { doctor_cpu_checks, doctor_load_checks,
+	doctor_memory_checks, doctor_variables_checks, doctor_device_checks, doctor_database_checks };
 
 const char *doctor_outcome_name(enum doctor_outcome o)
 {
@@ -69,8 +28,6 @@ json_t *doctor_json(const struct doctor_finding *f)
 		doctor_outcome_name(f->outcome), "what", json_text(text_of(f->what)), "cure",
 		*f->cure ? json_text(text_of(f->cure)) : json_null());
 }
-
-/* ---- files ---- */
 
 /* ---- readings and checks ---- */
 
@@ -126,10 +83,9 @@ const struct doctor_finding *doctor_look(struct doctor *d, int *count)
 	arena_free(&d->arena);
 	d->count = 0;
 	doctor_reading(d, &d->now);
-	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
-		d->at = &checks[i];
-		d->at->look(d);
-	}
+	for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++)
+		for (d->at = topics[i]; d->at->name; d->at++)
+			d->at->look(d);
 	*count = d->count;
 	return d->findings;
 }

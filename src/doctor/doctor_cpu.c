@@ -27,7 +27,7 @@ static void not_told(struct doctor *d, const char *what)
 }
 
 /* Reports the first governor other than performance on the allowed processors, and their number. */
-void doctor_governor(struct doctor *d)
+static void doctor_governor(struct doctor *d)
 {
 	bool cpus[DOCTOR_CPUS];
 	int count = 0, bent = 0, allowed = doctor_cpus(d, cpus);
@@ -52,7 +52,7 @@ void doctor_governor(struct doctor *d)
 		doctor_found(d, DOCTOR_OK, "performance on all %d processors", count);
 }
 
-void doctor_boost(struct doctor *d)
+static void doctor_boost(struct doctor *d)
 {
 	double boost = doctor_number(d, "sys/devices/system/cpu/cpufreq/boost");
 	double off = doctor_number(d, "sys/devices/system/cpu/intel_pstate/no_turbo");
@@ -65,7 +65,7 @@ void doctor_boost(struct doctor *d)
 		doctor_found(d, DOCTOR_OK, "off");
 }
 
-void doctor_frequency(struct doctor *d)
+static void doctor_frequency(struct doctor *d)
 {
 	bool cpus[DOCTOR_CPUS];
 	double least = NAN, limit = NAN, top = NAN;
@@ -92,7 +92,7 @@ void doctor_frequency(struct doctor *d)
 			least / 1e3));
 }
 
-void doctor_throttling(struct doctor *d)
+static void doctor_throttling(struct doctor *d)
 {
 	double since = d->now.throttled - d->first.throttled;
 	if (isnan(since))
@@ -109,7 +109,7 @@ void doctor_throttling(struct doctor *d)
 }
 
 /* Battery power, or a limit below the package's rated power. */
-void doctor_power(struct doctor *d)
+static void doctor_power(struct doctor *d)
 {
 	static const char *const supplies[] = { "AC", "ACAD", "AC0", "ADP0", "ADP1" };
 	double limit = doctor_number(d, "sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw");
@@ -128,7 +128,7 @@ void doctor_power(struct doctor *d)
 		not_told(d, "the power limit is");
 }
 
-void doctor_virtual(struct doctor *d)
+static void doctor_virtual(struct doctor *d)
 {
 	if (!doctor_file(d, "proc/cpuinfo"))
 		doctor_found(d, DOCTOR_UNKNOWN, "/proc/cpuinfo cannot be read");
@@ -141,7 +141,7 @@ void doctor_virtual(struct doctor *d)
 }
 
 /* Fewer processors than online is the user's choice and part of the stack's name: reported as OK. */
-void doctor_cores(struct doctor *d)
+static void doctor_cores(struct doctor *d)
 {
 	bool allowed[DOCTOR_CPUS], online[DOCTOR_CPUS] = { false };
 	int ours = doctor_cpus(d, allowed),
@@ -155,7 +155,7 @@ void doctor_cores(struct doctor *d)
 		doctor_found(d, DOCTOR_OK, "all %d processors", all);
 }
 
-void doctor_siblings(struct doctor *d)
+static void doctor_siblings(struct doctor *d)
 {
 	bool cpus[DOCTOR_CPUS];
 	int shared = 0, allowed = doctor_cpus(d, cpus);
@@ -203,7 +203,7 @@ static double quota_of(struct doctor *d, bool *told)
 	return least;
 }
 
-void doctor_quota(struct doctor *d)
+static void doctor_quota(struct doctor *d)
 {
 	bool cpus[DOCTOR_CPUS], told = false;
 	int allowed = doctor_cpus(d, cpus);
@@ -228,7 +228,7 @@ void doctor_quota(struct doctor *d)
 		doctor_found(d, DOCTOR_UNKNOWN, "unknown: no cgroup reports a quota");
 }
 
-void doctor_clock(struct doctor *d)
+static void doctor_clock(struct doctor *d)
 {
 	const char *source = doctor_file(d,
 		"sys/devices/system/clocksource/clocksource0/current_clocksource");
@@ -246,3 +246,22 @@ void doctor_clock(struct doctor *d)
 	doctor_found(d, DOCTOR_BENDS,
 		"%.40s: reading it takes a microsecond or more, which distorts short problems", source);
 }
+
+const struct doctor_check doctor_cpu_checks[] = {
+	{ "governor", doctor_governor, "cpupower frequency-set -g performance" },
+	{ "boost", doctor_boost,
+		"for repeatable results, switch it off (echo 0 > /sys/devices/system/cpu/cpufreq/boost, "
+		"or echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo); "
+		"leave it on for the machine's best performance" },
+	{ "frequency", doctor_frequency, "" },
+	{ "throttling", doctor_throttling, "cool the machine or reduce its load; measure again" },
+	{ "power", doctor_power, "connect the power supply, or raise the limit" },
+	{ "virtual", doctor_virtual, "" },
+	{ "cores", doctor_cores, "" },
+	{ "siblings", doctor_siblings,
+		"keep other work off the siblings, or switch SMT off "
+		"(echo off > /sys/devices/system/cpu/smt/control)" },
+	{ "quota", doctor_quota, "" },
+	{ "clock", doctor_clock, "boot with clocksource=tsc if the processor's TSC is stable" },
+	{ 0 }
+};

@@ -38,7 +38,7 @@ static void warnings(struct doctor *d, const struct doctor_runner *r)
 	json_decref(attributes);
 }
 
-void doctor_runners(struct doctor *d)
+static void doctor_runners(struct doctor *d)
 {
 	if (!d->o.runner_count)
 		doctor_found(d, DOCTOR_UNKNOWN, "no runner was asked");
@@ -61,7 +61,7 @@ void doctor_runners(struct doctor *d)
 }
 
 /* Those that a runner opens when it starts, one line each. */
-void doctor_libraries(struct doctor *d)
+static void doctor_libraries(struct doctor *d)
 {
 	for (int i = 0; i < d->o.runner_count; i++) {
 		const struct doctor_runner *r = &d->o.runners[i];
@@ -107,7 +107,7 @@ static void threads_of(struct doctor *d, const struct doctor_runner *r, int coun
 	json_decref(attributes);
 }
 
-void doctor_threads(struct doctor *d)
+static void doctor_threads(struct doctor *d)
 {
 	for (int i = 0; i < d->o.runner_count; i++) {
 		const struct doctor_runner *r = &d->o.runners[i];
@@ -155,7 +155,7 @@ static bool is_here(struct doctor *d, const struct doctor_runner *r)
 	return !here || !there || !*there || strcmp(here, there) == 0;
 }
 
-void doctor_isa(struct doctor *d)
+static void doctor_isa(struct doctor *d)
 {
 	const char *flags = doctor_line(d, doctor_file(d, "proc/cpuinfo"), "flags");
 	int found = -1;
@@ -229,7 +229,7 @@ static void gpu_settings(struct doctor *d, const struct doctor_runner *r, const 
 	str_free(&line);
 }
 
-void doctor_gpu(struct doctor *d)
+static void doctor_gpu(struct doctor *d)
 {
 	for (int i = 0; i < d->o.runner_count; i++) {
 		json_t *attributes;
@@ -250,7 +250,7 @@ static const char *power_command(struct doctor *d, const char *uuid, double watt
 	return arena_printf(&d->arena, "nvidia-smi -i %.60s -pl %.0f", uuid, watts);
 }
 
-void doctor_gpu_power(struct doctor *d)
+static void doctor_gpu_power(struct doctor *d)
 {
 	for (int i = 0; i < d->o.runner_count; i++) {
 		const struct doctor_runner *r = &d->o.runners[i];
@@ -284,7 +284,7 @@ static void timer_words(struct str *line, const json_t *timer)
 			mhz);
 }
 
-void doctor_gpu_timer(struct doctor *d)
+static void doctor_gpu_timer(struct doctor *d)
 {
 	for (int i = 0; i < d->o.runner_count; i++) {
 		const struct doctor_runner *r = &d->o.runners[i];
@@ -310,7 +310,7 @@ void doctor_gpu_timer(struct doctor *d)
 }
 
 /* Some drivers count the runner as a process and others do not, so utilization is the better indicator. */
-void doctor_gpu_load(struct doctor *d)
+static void doctor_gpu_load(struct doctor *d)
 {
 	for (int i = 0; i < d->o.runner_count; i++) {
 		const struct doctor_runner *r = &d->o.runners[i];
@@ -335,3 +335,23 @@ void doctor_gpu_load(struct doctor *d)
 		json_decref(attributes);
 	}
 }
+
+const struct doctor_check doctor_device_checks[] = {
+	{ "runners", doctor_runners, "" },
+	{ "libraries", doctor_libraries, "" },
+	{ "isa", doctor_isa,
+		"unset ONEDNN_MAX_CPU_ISA and DNNL_MAX_CPU_ISA, or use a oneDNN that supports this "
+		"processor" },
+	{ "threads", doctor_threads,
+		"unset OMP_PROC_BIND and OMP_PLACES: the runner then binds its threads itself" },
+	{ "gpu", doctor_gpu,
+		"see nvidia-smi -q -d PERFORMANCE; cool it, raise its limit (nvidia-smi -pl), measure "
+		"again" },
+	{ "gpu power", doctor_gpu_power, "" },
+	{ "gpu timer", doctor_gpu_timer,
+		"start the runner again; if the fault remains, update the driver: times measured on this "
+		"device are wrong" },
+	{ "gpu load", doctor_gpu_load,
+		"stop the other processes on it (nvidia-smi lists them), or use another GPU" },
+	{ 0 }
+};

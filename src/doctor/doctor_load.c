@@ -135,7 +135,7 @@ static double ticks_between(const struct doctor *d)
 	return d->now.busy - d->first.busy + d->now.idle - d->first.idle + steal;
 }
 
-void doctor_load(struct doctor *d)
+static void doctor_load(struct doctor *d)
 {
 	bool cpus[DOCTOR_CPUS] = { false };
 	int count = doctor_list(doctor_file(d, "sys/devices/system/cpu/online"), cpus, DOCTOR_CPUS);
@@ -164,7 +164,7 @@ static double pressure_of(struct doctor *d, const char *what)
 }
 
 /* Pressure stall information: the share of time in which a runnable task waited. */
-void doctor_pressure(struct doctor *d)
+static void doctor_pressure(struct doctor *d)
 {
 	double cpu = pressure_of(d, "cpu"), memory = pressure_of(d, "memory");
 	if (isnan(cpu))
@@ -175,7 +175,7 @@ void doctor_pressure(struct doctor *d)
 			isnan(memory) ? "" : arena_printf(&d->arena, ", for memory %.0f%%", memory));
 }
 
-void doctor_steal(struct doctor *d)
+static void doctor_steal(struct doctor *d)
 {
 	double whole = ticks_between(d), share = (d->now.steal - d->first.steal) / whole;
 	double ever = d->now.steal / (d->now.busy + d->now.idle + d->now.steal);
@@ -188,3 +188,11 @@ void doctor_steal(struct doctor *d)
 			"%.1f%% since the start",
 			100 * share, 100 * ever);
 }
+
+const struct doctor_check doctor_load_checks[] = {
+	{ "load", doctor_load, "stop it, or wait until it ends; measure again" },
+	{ "pressure", doctor_pressure,
+		"find the process that uses the machine; measure when the machine is quiet" },
+	{ "steal", doctor_steal, "use a dedicated machine, or measure when other virtual machines are idle" },
+	{ 0 }
+};

@@ -1,4 +1,4 @@
-/* Checks of memory, pages, NUMA nodes, limits, and the disk of the database. */
+/* Checks of memory, pages, NUMA nodes and limits. */
 #include "config.h"
 
 #include "doctor/doctor_private.h"
@@ -10,12 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 
 #define MEMORY_LEAST_KB (1024.0 * 1024)
-#define DISK_LEAST_BYTES (100.0 * 1024 * 1024)
 
-void doctor_memory(struct doctor *d)
+static void doctor_memory(struct doctor *d)
 {
 	const char *text = doctor_file(d, "proc/meminfo");
 	double total = doctor_field(text, "MemTotal:"), available = doctor_field(text, "MemAvailable:"),
@@ -32,7 +30,7 @@ void doctor_memory(struct doctor *d)
 		limited ? " (limit of the cgroup)" : "");
 }
 
-void doctor_swap(struct doctor *d)
+static void doctor_swap(struct doctor *d)
 {
 	const char *text = doctor_file(d, "proc/meminfo");
 	double used = doctor_field(text, "SwapTotal:") - doctor_field(text, "SwapFree:"),
@@ -47,7 +45,7 @@ void doctor_swap(struct doctor *d)
 			str_bytes(number, used * 1024));
 }
 
-void doctor_pages(struct doctor *d)
+static void doctor_pages(struct doctor *d)
 {
 	const char *modes = doctor_file(d, "sys/kernel/mm/transparent_hugepage/enabled");
 	const char *open = modes ? strchr(modes, '[') : NULL;
@@ -61,7 +59,7 @@ void doctor_pages(struct doctor *d)
 				: "");
 }
 
-void doctor_nodes(struct doctor *d)
+static void doctor_nodes(struct doctor *d)
 {
 	bool nodes[DOCTOR_CPUS] = { false }, ours[DOCTOR_CPUS] = { false }, cpus[DOCTOR_CPUS];
 	int count = doctor_list(doctor_file(d, "sys/devices/system/node/online"), nodes, DOCTOR_CPUS),
@@ -96,7 +94,7 @@ static double limit_of(const char *text, const char *name)
 	return doctor_field(text, name); /* "unlimited" is not a number */
 }
 
-void doctor_limits(struct doctor *d)
+static void doctor_limits(struct doctor *d)
 {
 	static const struct {
 		const char *name, *what, *cure;
@@ -123,40 +121,12 @@ void doctor_limits(struct doctor *d)
 		doctor_found(d, DOCTOR_OK, "no limit affects measurements");
 }
 
-/* ---- the database ---- */
-
-/* Real path of the database, or of the nearest parent directory that exists. */
-static const char *existing(struct doctor *d, const char *path)
-{
-	char *real = realpath(path, NULL), *copy = arena_strndup(&d->arena, path, strlen(path));
-	for (char *slash; !real && (slash = strrchr(copy, '/')) && slash != copy;) {
-		*slash = '\0';
-		real = realpath(copy, NULL);
-	}
-	const char *kept = real ? arena_strndup(&d->arena, real, strlen(real)) : "/";
-	free(real);
-	return kept;
-}
-
-void doctor_database(struct doctor *d)
-{
-	struct statvfs fs;
-	char room[STR_QUANTITY];
-	if (!d->o.db)
-		return;
-	const char *path = existing(d, d->o.db), *network = d->o.network(path);
-	double left = statvfs(path, &fs) ? NAN : (double)fs.f_bavail * (double)fs.f_frsize;
-	if (left < DISK_LEAST_BYTES)
-		doctor_found_of(d, path, DOCTOR_BENDS,
-			"free disk space, or use another path (--db, BENANZA_DB): results that do not fit "
-			"are lost",
-			"%s left on its disk", str_bytes(room, left));
-	else if (network)
-		doctor_found_of(d, path, DOCTOR_BENDS, "use a local disk and merge later (benanza db merge)",
-			"on a network file system (%s): storing each result waits for it", network);
-	else if (isnan(left))
-		doctor_found_of(d, path, DOCTOR_UNKNOWN, NULL, "free space of its file system is unknown");
-	else
-		doctor_found_of(d, path, DOCTOR_OK, NULL, "%s left, on a disk of this machine",
-			str_bytes(room, left));
-}
+const struct doctor_check doctor_memory_checks[] = {
+	{ "memory", doctor_memory,
+		"free memory: measurements rotate operands through it, and swapping slows them" },
+	{ "swap", doctor_swap, "free memory, then swapoff -a; swapon -a" },
+	{ "pages", doctor_pages, "" },
+	{ "nodes", doctor_nodes, "" },
+	{ "limits", doctor_limits, "" },
+	{ 0 }
+};

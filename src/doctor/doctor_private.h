@@ -69,34 +69,8 @@ int doctor_groups(struct doctor *d, const char *controller, const char **folders
 /* doctor_load.c: reads all counters. */
 void doctor_reading(struct doctor *d, struct reading *r);
 
-/* The checks. */
-void doctor_governor(struct doctor *d);
-void doctor_boost(struct doctor *d);
-void doctor_frequency(struct doctor *d);
-void doctor_throttling(struct doctor *d);
-void doctor_power(struct doctor *d);
-void doctor_virtual(struct doctor *d);
-void doctor_cores(struct doctor *d);
-void doctor_siblings(struct doctor *d);
-void doctor_quota(struct doctor *d);
-void doctor_clock(struct doctor *d);
-void doctor_load(struct doctor *d);
-void doctor_pressure(struct doctor *d);
-void doctor_steal(struct doctor *d);
-void doctor_memory(struct doctor *d);
-void doctor_swap(struct doctor *d);
-void doctor_pages(struct doctor *d);
-void doctor_nodes(struct doctor *d);
-void doctor_limits(struct doctor *d);
-void doctor_database(struct doctor *d);
-void doctor_variables(struct doctor *d);
-void doctor_runners(struct doctor *d);
-void doctor_libraries(struct doctor *d);
-void doctor_isa(struct doctor *d);
-void doctor_threads(struct doctor *d);
-void doctor_gpu(struct doctor *d);
-void doctor_gpu_power(struct doctor *d);
-void doctor_gpu_timer(struct doctor *d);
-void doctor_gpu_load(struct doctor *d);
+/* The checks of a topic, in order; the last row is without a name. */
+extern const struct doctor_check doctor_cpu_checks[], doctor_load_checks[], doctor_memory_checks[],
+	doctor_variables_checks[], doctor_device_checks[], doctor_database_checks[];
 
 #endif

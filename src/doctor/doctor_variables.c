@@ -132,7 +132,7 @@ static void found_of_runner(struct doctor *d, const struct doctor_runner *r)
 	json_decref(attributes);
 }
 
-void doctor_variables(struct doctor *d)
+static void doctor_variables(struct doctor *d)
 {
 	int before = d->count;
 	for (const char *const *v = d->o.variables; v && *v; v++) {
@@ -145,3 +145,8 @@ void doctor_variables(struct doctor *d)
 	if (d->count == before)
 		doctor_found(d, DOCTOR_OK, "no variable that libraries read is set");
 }
+
+const struct doctor_check doctor_variables_checks[] = {
+	{ "variables", doctor_variables, "" },
+	{ 0 }
+};

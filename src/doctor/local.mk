@@ -3,6 +3,7 @@ noinst_LIBRARIES += libdoctor.a
 libdoctor_a_SOURCES = \
 	src/doctor/doctor.c src/doctor/doctor.h \
 	src/doctor/doctor_cpu.c \
+	src/doctor/doctor_database.c \
 	src/doctor/doctor_device.c \
 	src/doctor/doctor_load.c \
 	src/doctor/doctor_memory.c \
