@@ -22,14 +22,12 @@ SHARED_TRIES = 4  # commands for each bad value of an option that more commands 
 HARMFUL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff]")
 ROW = re.compile(r"^  (?:-(\w), |    )--([a-z-]+)(\[=[A-Z]+\]| [A-Z0-9a-z][^ ]*)?(?:  .*)?$")
 
-# What each command is given besides the option under test; "model.onnx" is measured.
+# What stands for the words of a usage line; those in brackets are left out.
+WORDS_OF_USAGE = {"MODEL": "model.onnx", "LAYER": "1", "FILE": "results.jsonl", "OTHER.db": "other.db"}
+# Commands that are given more than that besides the option under test; "model.onnx" is measured.
 ARGUMENTS = {
-    "explorer": ["--frame", "80x24", "model.onnx"], "layers": ["model.onnx"], "bench": ["model.onnx"],
-    "bound": ["model.onnx"], "report": ["model.onnx"], "advise": ["model.onnx"],
-    "compare": ["model.onnx", "--latency", "5ms"], "models": ["model.onnx"], "sweep": ["model.onnx"],
-    "diff": ["model.onnx", "--with", "-w fusion"], "scenarios": ["model.onnx"], "repro": ["model.onnx", "1"],
-    "ops": [], "devices": [], "doctor": [], "db info": [], "db check": [], "db repair": [],
-    "db import": ["results.jsonl"], "db merge": ["other.db"], "db export": ["model.onnx"], "help": [],
+    "explorer": ["--frame", "80x24", "model.onnx"], "compare": ["model.onnx", "--latency", "5ms"],
+    "diff": ["model.onnx", "--with", "-w fusion"], "scenarios": ["model.onnx"], "db export": ["model.onnx"],
 }
 
 # No option takes any of these, except those of TAKES.
@@ -98,14 +96,12 @@ USED = {"device": ["bench", "bound", "report", "advise", "compare", "models", "s
         "db": ["bench", "bound", "report", "advise", "compare", "models", "sweep", "diff", "db info",
                "db check", "db import", "db export"]}
 
-# Files as arguments: the words with a good one, and its place in the line.
+# Files as arguments, where the usage line does not say them: the words with a good one, and the place of the
+# bad one in the line.
 FILES = {
-    "explorer": (["model.onnx", "--frame", "80x24"], 0), "layers": (["model.onnx"], 1),
-    "bench": (["model.onnx"], 1), "bound": (["model.onnx"], 1), "report": (["model.onnx"], 1),
-    "advise": (["model.onnx"], 1), "compare": (["model.onnx", "trace.json"], 2),
-    "models": (["model.onnx", "model.onnx"], 2), "sweep": (["model.onnx"], 1),
-    "diff": (["model.onnx", "model.onnx"], 2), "scenarios": (["model.onnx"], 1),
-    "repro": (["model.onnx", "1"], 1), "db import": (["results.jsonl"], 2), "db merge": (["other.db"], 2),
+    "explorer": (["model.onnx", "--frame", "80x24"], 0), "compare": (["model.onnx", "trace.json"], 2),
+    "models": (["model.onnx", "model.onnx"], 2), "diff": (["model.onnx", "model.onnx"], 2),
+    "scenarios": (["model.onnx"], 1), "db export": None, "help": None,
 }
 BAD_FILES = ["", " ", "none.onnx", "dir", "loop", "dir/none/none", "/dev/null/x", "/dev/null", "bad.yaml",
              "\x1b[31mred\x1b[0m", "a\nb", b"\xff\xfe", "\u202egnp", "x" * 5000]
@@ -113,6 +109,20 @@ BAD_FILES = ["", " ", "none.onnx", "dir", "loop", "dir/none/none", "/dev/null/x"
 
 def help_of(*words):
     return subprocess.run([program(), *words], capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def commands_listed():
+    """All commands but "db", which is none."""
+    listed = [re.match(r"  benanza ([a-z]+)", line) for line in help_of("--help")]
+    listed += [re.match(r"  benanza (db [a-z]+) ", line) for line in help_of("db", "--help")]
+    return ["explorer"] + [m[1] for m in listed if m and m[1] != "db"]
+
+
+def arguments_of(command):
+    """The words of its usage line."""
+    usage = next(line for line in help_of("help", *command.split()) if line.startswith("usage: "))
+    words = [] if command == "explorer" else usage.split("[OPTIONS]")[1].split()
+    return [WORDS_OF_USAGE[word.removesuffix("...")] for word in words if not word.startswith("[")]
 
 
 def options_in(lines):
@@ -194,31 +204,34 @@ def values_of(name):
     return [value for value in BAD + MORE.get(name, []) if value not in TAKES.get(name, ())]
 
 
-def line_of(name, letter, command, value, short):
+def line_of(arguments, name, letter, command, value, short):
     """The words after the program's name; short: -x VALUE, else --name=VALUE."""
     words = [] if command == "explorer" else command.split()
     value = os.fsencode(value) if isinstance(value, str) else value
     given = [f"-{letter}".encode(), value] if letter and short else [f"--{name}=".encode() + value]
-    return [*words, *NEEDS.get(name, []), *WITHOUT.get(name, ARGUMENTS[command]), *given]
+    return [*words, *NEEDS.get(name, []), *WITHOUT.get(name, arguments[command]), *given]
 
 
-def options_refused(place, pool, tap, commands, shared):
+def options_refused(place, pool, tap, commands, shared, arguments):
     turn = itertools.count()
     tried = {}
     for name, letter, command, value in option_cases(commands, shared):
         names = [f"--{name}"] + [f"-{letter} "] * bool(letter)
         names += [file for file in NAMED.get(name, ()) if file == value or name != "config"]
         status = 3 if name == "device" and value not in BLANK else 2
-        words = line_of(name, letter, command, value, next(turn) % 2)
+        words = line_of(arguments, name, letter, command, value, next(turn) % 2)
         tried.setdefault(name, []).append(pool.submit(place.refused, words, names, status))
     for name, tries in tried.items():
         tap.result(f"--{name}: {len(tries)} bad values", [line for one in tries for line in one.result()])
 
 
-def files_refused(place, pool, tap):
+def files_refused(place, pool, tap, arguments):
     """In place of each file that is an argument."""
-    for command, (words, at) in FILES.items():
+    for command, words in arguments.items():
         tries = []
+        words, at = FILES.get(command, (words, len(command.split()))) or ([], 0)
+        if not words:
+            continue
         for name in BAD_FILES:
             line = [*command.split()] * (command != "explorer") + [*words]
             line[at] = name
@@ -231,13 +244,10 @@ def files_refused(place, pool, tap):
 def main():
     tap = Tap()
     everywhere = options_in(help_of("--help"))
-    commands = {command: options_in(help_of("help", *command.split())) for command in ARGUMENTS}
-    listed = [re.match(r"  benanza ([a-z]+)", line) for line in help_of("--help")]
-    listed += [re.match(r"  benanza (db [a-z]+)", line) for line in help_of("db", "--help")]
-    tap.result("every command is tried",
-               ({m[1] for m in listed if m} | {"explorer"}) - {"db"} ^ set(ARGUMENTS))
+    commands = {command: options_in(help_of("help", *command.split())) for command in commands_listed()}
+    arguments = {command: ARGUMENTS.get(command) or arguments_of(command) for command in commands}
     having = {}
-    for command in ARGUMENTS:
+    for command in commands:
         for letter, name, _ in everywhere + commands[command]:
             having.setdefault((letter, name), {})[command] = None
     shared = {name: (letter, [one for one in of if one in USED.get(name, of)])
@@ -245,8 +255,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="benanza-refused-") as folder, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         place = Place(folder)
-        options_refused(place, pool, tap, commands, shared)
-        files_refused(place, pool, tap)
+        options_refused(place, pool, tap, commands, shared, arguments)
+        files_refused(place, pool, tap, arguments)
         after = place.contents()
         tap.result("no file is written or changed",
                    sorted(name for name, _ in place.before.items() ^ after.items()))
