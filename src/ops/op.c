@@ -65,6 +65,33 @@ static int call_check_inputs(const struct op_call *c, struct error *err)
 	return 0;
 }
 
+/* Inputs that hold a fixed number of values, which runtimes demand. */
+static const struct op_number {
+	const char *op;
+	int input, values;
+	const char *name;
+} numbers[] = { { "BlackmanWindow", 0, 1, "size" }, { "Clip", 1, 1, "min" }, { "Clip", 2, 1, "max" },
+	{ "CumProd", 1, 1, "axis" }, { "CumSum", 1, 1, "axis" }, { "DFT", 1, 1, "dft_length" },
+	{ "DFT", 2, 1, "axis" }, { "Dropout", 1, 1, "ratio" }, { "HammingWindow", 0, 1, "size" },
+	{ "HannWindow", 0, 1, "size" }, { "OneHot", 1, 1, "depth" }, { "OneHot", 2, 2, "values" },
+	{ "Pad", 2, 1, "constant_value" }, { "Range", 0, 1, "start" }, { "Range", 1, 1, "limit" },
+	{ "Range", 2, 1, "delta" }, { "STFT", 1, 1, "frame_step" }, { "STFT", 3, 1, "frame_length" },
+	{ "TopK", 1, 1, "k" }, { "Trilu", 1, 1, "k" } };
+
+static int call_check_numbers(const struct op_call *c, struct error *err)
+{
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		const struct op_number *n = &numbers[i];
+		if (n->op[0] != c->op->name[0] || strcmp(n->op, c->op->name) || !op_in(c, n->input))
+			continue;
+		double count = op_count(op_in(c, n->input));
+		if (!isnan(count) && count != n->values)
+			return op_fail(c, err, "%s (input %d) has %.0f values, not %d", n->name, n->input,
+				count, n->values);
+	}
+	return 0;
+}
+
 /* Number of present inputs beyond those that the row knows. */
 static int inputs_beyond(const struct op *op, const struct node *n)
 {
@@ -210,6 +237,8 @@ int op_infer(struct op_call *c, struct error *err)
 		return -1;
 	if (!call_is_in_reach(c))
 		return 0;
+	if (!op_own_place(c->op) && call_check_numbers(c, err))
+		return -1;
 	const struct op_value *first = op_in(c, 0);
 	for (int i = 0; first && i < c->output_count; i++)
 		c->outputs[i].dtype = first->dtype;
