@@ -71,6 +71,7 @@ scripts_of_analyze = tests/cli/% tests/figures/% tests/gpu/gpu_results.py tests/
 	tests/onnx/onnx_pad.py tests/ort/fused_groups.py
 scripts_of_doctor = tests/cli/%
 scripts_of_session = tests/cli/% tests/flow/% tests/lint/readme.sh
+scripts_of_table = tests/cli/%
 scripts_of_ui = tests/flow/% tests/cli/exports.py tests/cli/svg.py tests/cli/trust.sh tests/cli/workflows.sh \
 	tests/faults/escapes.py tests/faults/monkey.py tests/faults/terminal.py tests/lint/readme.sh
 scripts_of_commands = tests/cli/% tests/faults/faults.py tests/faults/hostile.py tests/faults/interrupt.py \

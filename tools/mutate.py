@@ -38,7 +38,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = ("base", "problem", "yaml", "model", "ops", "plan", "config", "store", "wire", "drive", "profile",
-         "analyze", "doctor", "session", "ui", "commands", "runner")
+         "analyze", "doctor", "session", "table", "ui", "commands", "runner")
 FAILED = -1000  # instead of an exit status: the output says that a test failed
 NOT_OK = re.compile(rb"^(?:not ok\b(?!.*# TODO)|Bail out!)", re.M)
 # comments, strings, characters, preprocessor lines

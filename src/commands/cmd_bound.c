@@ -2,7 +2,7 @@
 
 #include "commands/each.h"
 #include "commands/report.h"
-#include "commands/report_analysis.h"
+#include "table/tables/xsp.h"
 #include "session/session_reality.h"
 
 struct bound_options {

@@ -65,7 +65,7 @@ static int cmd_ops(struct options *o, struct error *err)
 				printf("%d", op->until);
 			printf(",%s,%d,%d,%d,", op_class_name(op->class), op->shape != NULL, op->cost != NULL,
 				op->problem != NULL);
-			report_csv_field(stdout, op->note ? op->note : "", '\n');
+			csv_field(stdout, op->note ? op->note : "", '\n');
 		} else {
 			report_line(stdout, INT_MAX, "%-28s %-8s %-8s %-5s %-5s %-8s %s", op->name,
 				opsets_text(op, opsets), op_class_name(op->class),

@@ -2,14 +2,15 @@
 
 #include "commands/each.h"
 #include "commands/report.h"
-#include "commands/report_sweep.h"
 #include "session/type_lack.h"
+#include "table/tables/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define SERIES_MOST 256 /* values of a dimension */
 #define NAMES_MOST 8
+#define BAR_END 120    /* columns of the table with its bars, at most */
 
 struct sweep_options {
 	const char *over; /* --over; NULL: none */
@@ -150,13 +151,27 @@ static int series_add(struct sweep *w, int at, enum dtype dtype, struct error *e
 
 static void sweep_print(struct sweep *w)
 {
+	const struct session *s = w->s;
+	struct table t = { .ascii = w->o->ascii, .bar_end = report_columns(stdout) };
+	t.bar_end = t.bar_end > BAR_END ? BAR_END : t.bar_end;
+	sweep_table(&t, s, &w->report);
 	if (w->o->json)
-		for (int i = 0; i < w->report.count; i++)
-			report_json_line(report_sweep_json(w->s, &w->report.rows[i]), stdout);
+		table_print_json(&t, stdout);
 	else if (w->o->csv)
-		report_sweep_csv(&w->report, stdout);
-	else
-		report_sweep_text(w->s, &w->report, w->o->ascii, stdout);
+		table_print_csv(&t, true, stdout);
+	else {
+		char words[SCENARIO_TEXT_SIZE];
+		int most = report_most(stdout);
+		scenario_text(session_scenario(s), words, sizeof(words));
+		report_path_line(stdout, most, "", session_model(s)->path,
+			arena_printf(&w->arena, "  %s", words));
+		report_dims_text(s, "dimensions: ", w->report.rows[0].dims, w->report.rows[0].dim_count,
+			stdout);
+		printf("%s\n\n", report_device(&w->arena, session_device(s)->model,
+			session_device(s)->stack));
+		table_print_text(&t, most, stdout);
+	}
+	table_free(&t);
 }
 
 static int cmd_sweep(struct options *o, struct error *err)

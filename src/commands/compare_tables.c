@@ -1,7 +1,8 @@
 #include "config.h"
 
 #include "commands/compare.h"
-#include "commands/report_analysis.h"
+#include "commands/report.h"
+#include "table/tables/xsp.h"
 
 /* The execution that is compared, then the others of the command line, then those of the database. */
 static struct report_analyses gather(struct arena *a, struct session *s, const struct options *o,
@@ -31,13 +32,17 @@ void compare_tables(struct arena *a, struct session *s, const struct options *o,
 	struct tree *tree = own->tree ? tree_of(a, c->reality, session_plan(s), session_analysis(s)) : NULL;
 	if (own->analyses)
 		r = gather(a, s, o, list, count, c, own->analyses);
+	struct table t = { 0 };
+	if (tree)
+		tree_table(&t, s, tree);
 	if (o->json) {
 		json_t *all = report_compare_json(s, c);
 		if (own->analyses)
 			json_object_set_new(all, "analyses", report_analyses_json(s, &r));
 		if (tree)
-			json_object_set_new(all, "tree", report_tree_json(tree));
+			json_object_set_new(all, "tree", table_tree_json(&t));
 		report_json_line(all, stdout);
+		table_free(&t);
 		return;
 	}
 	if (own->analyses)
@@ -45,7 +50,8 @@ void compare_tables(struct arena *a, struct session *s, const struct options *o,
 	if (own->analyses && tree && !o->csv)
 		putchar('\n');
 	if (tree && o->csv)
-		report_tree_csv(s, tree, stdout);
+		table_print_csv(&t, true, stdout);
 	else if (tree)
-		report_tree_text(tree, stdout);
+		table_print_text(&t, report_most(stdout), stdout);
+	table_free(&t);
 }

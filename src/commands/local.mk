@@ -51,7 +51,6 @@ libcommands_a_SOURCES = \
 	src/commands/reach.c src/commands/reach.h \
 	src/commands/report.h \
 	src/commands/report_advice.c \
-	src/commands/report_analysis.c src/commands/report_analysis.h \
 	src/commands/report_besides.c \
 	src/commands/report_bound.c \
 	src/commands/report_bound_json.c \
@@ -65,12 +64,10 @@ libcommands_a_SOURCES = \
 	src/commands/report_layers.c \
 	src/commands/report_models.c src/commands/report_models.h \
 	src/commands/report_reach.c \
-	src/commands/report_sweep.c src/commands/report_sweep.h \
 	src/commands/report_trace.c \
 	src/commands/report_try.c \
 	src/commands/try.c src/commands/try.h \
-	src/commands/wanted.c src/commands/wanted.h \
-	src/commands/wrap.c
+	src/commands/wanted.c src/commands/wanted.h
 
 # the layers of many models at once (tests/lib/python_tap.py)
 EXTRA_PROGRAMS += tests/unit/many

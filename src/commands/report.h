@@ -5,6 +5,9 @@
 #include "analyze/sweep.h"
 #include "analyze/advice.h"
 #include "session/session.h"
+#include "table/lines.h"
+#include "table/print.h"
+#include "table/tables/total.h"
 
 #include <stdio.h>
 
@@ -87,53 +90,9 @@ json_t *report_advice_json(
 json_t *report_needs_json(const struct plan *p);
 void report_needs_text(const struct plan *p, FILE *out);
 
-/* "MODEL, STACK" of a device, clean, in the arena; "no device" if it is not known. */
-const char *report_device(struct arena *a, const char *model, const char *stack);
-/* Returns the columns of the output terminal, at least 40; else $COLUMNS; without both a large number, and
- * nothing is cut. The other: at least 80, for tables that need them. */
-int report_columns(FILE *out);
-int report_width(FILE *out);
-/* The columns that a row or a path may take: those of the terminal; INT_MAX if it is not one. */
-int report_most(FILE *out);
-/* Prints a line: the path, cleaned, between texts. It is shortened in the middle where the line has more than
- * `most` columns. */
-void report_path_line(FILE *out, int most, const char *before, const char *path, const char *after);
-/* Prints a row of a table: one line without blanks at its end, cut after `most` columns (INT_MAX: it is not
- * cut). */
-void report_line(FILE *out, int most, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* Prints text in lines of at most `width` columns; the first is already indented, the others get `indent`
- * blanks. Breaks between words; a longer word is not cut. */
-void report_wrapped(const char *text, int indent, int width, FILE *out);
-
-/* A report in parts. On a terminal a line that is too wide goes on below; a row (report_line) is cut. */
-struct report_fit {
-	FILE *to;          /* print the report to it, in lines of clean text (text_clean) */
-	int width, most;   /* columns of tables (report_columns); of rows, for report_line */
-	FILE *out;         /* the terminal; NULL: `to` is the output itself */
-	char *text;        /* what was printed to `to` */
-	size_t size, done; /* its bytes; those that `out` has */
-};
-void report_fit_open(struct report_fit *f, FILE *out);
-/* Ends a part: prints its lines; where one is broken between words, it goes on at column `indent`. */
-void report_fit_part(struct report_fit *f, int indent);
-void report_fit_close(struct report_fit *f);
-
-/* One JSON object on one line. Consumes the reference. */
-void report_json_line(json_t *object, FILE *out);
-/* A text, or null if it is empty or NULL; [lo, hi], or null if one is NaN. */
-json_t *report_json_text(const char *text);
-json_t *report_json_interval(double lo, double hi);
 /* How far estimates of GPUs of a compute capability were from published latencies, each device left out of
  * the fit; null for 0, no described GPU. */
 json_t *report_json_error(int sm);
-/* Sets bound_ns, and of the total interval_ns, or if it contains estimates estimate_ns and
- * estimate_interval_ns; the others are null. */
-void report_json_total(json_t *o, const struct sweep_point *t);
-/* Adds "assumed", the layers with an assumed cost, to a scenario's object if there are any and they count. */
-void report_json_assumed(json_t *scenario, const struct session *s);
-json_t *report_json_names(const char *list); /* "fusion,matrix" as an array */
-/* A CSV field and the separator after it: quoted if needed, never a formula for a spreadsheet. */
-void report_csv_field(FILE *out, const char *text, char after);
 /* A number and the separator after it; empty if unknown (NaN). */
 void report_csv_value(FILE *out, double value, char after);
 /* The last field: the number of a layer as in lists, empty for 0. */

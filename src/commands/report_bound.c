@@ -5,16 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "problem/libraries.h"
 #include "session/type_lack.h"
 
 #define WIDTH_LEAST 80  /* of tables; the bound's go down to WIDTH_NARROW */
-#define WIDTH_NARROW 40
-#define WIDTH_MOST 400
-#define WIDTH_PIPE 100000 /* not a terminal: lines are not cut */
 
 int report_disturbed(const struct analysis *a)
 {
@@ -426,33 +422,6 @@ static int dear_compare(const void *x, const void *y)
 static int greater(int a, int b)
 {
 	return a > b ? a : b;
-}
-
-const char *report_device(struct arena *a, const char *model, const char *stack)
-{
-	const char *name = model && *model ? text_clean(a, text_of(model)) : "no device";
-	return stack && *stack ? arena_printf(a, "%s, %s", name, text_clean(a, text_of(stack))) : name;
-}
-
-int report_columns(FILE *out)
-{
-	struct winsize size = { 0 };
-	int64_t columns = 0;
-	bool terminal = isatty(fileno(out));
-	if (terminal && ioctl(fileno(out), TIOCGWINSZ, &size) == 0)
-		columns = size.ws_col;
-	else if (!getenv("COLUMNS") || !text_to_int64(text_of(getenv("COLUMNS")), &columns))
-		columns = terminal ? 0 : WIDTH_PIPE;
-	if (columns >= WIDTH_PIPE)
-		return WIDTH_PIPE;
-	if (terminal && columns <= 0)
-		return WIDTH_LEAST;
-	return columns < WIDTH_NARROW ? WIDTH_NARROW : columns > WIDTH_MOST ? WIDTH_MOST : (int)columns;
-}
-
-int report_width(FILE *out)
-{
-	return greater(report_columns(out), WIDTH_LEAST);
 }
 
 #define COSTLY_SHOWN 20

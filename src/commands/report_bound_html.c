@@ -35,25 +35,6 @@ static const char style[] =
 	"table.s{font-size:7pt}.s th,.s td{padding:.1rem .4rem .1rem 0}.s td.w,td.l{min-width:0}"
 	".s .bar{height:.25rem}}";
 
-void html_text(FILE *out, const char *clean)
-{
-	for (; *clean; clean++)
-		switch (*clean) {
-		case '&': fputs("&amp;", out); break;
-		case '<': fputs("&lt;", out); break;
-		case '>': fputs("&gt;", out); break;
-		case '"': fputs("&quot;", out); break;
-		default: fputc(*clean, out);
-		}
-}
-
-void html_untrusted(FILE *out, struct text t)
-{
-	struct arena a = { 0 };
-	html_text(out, text_clean(&a, t));
-	arena_free(&a);
-}
-
 /* A layer's name; lines may be broken after its slashes. */
 static void layer_name(FILE *out, struct text name)
 {

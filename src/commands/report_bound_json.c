@@ -10,36 +10,6 @@
 #include "problem/libraries.h"
 #include "session/scenarios.h"
 
-json_t *report_json_names(const char *list)
-{
-	json_t *array = json_array();
-	while (*list) {
-		size_t n = strcspn(list, ",");
-		if (n)
-			json_array_append_new(array, json_stringn(list, n));
-		list += n + (list[n] == ',');
-	}
-	return array;
-}
-
-void report_json_assumed(json_t *scenario, const struct session *s)
-{
-	const struct plan *p = session_plan(s);
-	const struct assumption *assumed = session_assumed(s);
-	json_t *list = json_array();
-	for (int i = 0; assumed && i < p->layer_count; i++) {
-		char cost[ASSUMED_TEXT_SIZE];
-		if (assumed[i].kind != ASSUME_NOTHING)
-			json_array_append_new(list,
-				json_pack("{s:i, s:o, s:s}", "layer", i, "name",
-					json_text(p->layers[i].name), "cost",
-					assumed_text(cost, &assumed[i])));
-	}
-	if (session_scenario(s)->assume && json_array_size(list))
-		json_object_set(scenario, "assumed", list);
-	json_decref(list);
-}
-
 /* Costs of the layers in a layer's bodies, each listed once. */
 static json_t *bodies_json(const struct plan_layer *l, const struct layer_cost *c)
 {
@@ -412,12 +382,12 @@ void report_bound_csv_layers(
 		const struct layer_cost *c = &session_analysis(s)->layers[i];
 		report_csv_plan(out, p);
 		fprintf(out, "%d,", i);
-		report_csv_field(out, text_clean(&a, p->layers[i].name), ',');
-		report_csv_field(out, text_clean(&a, p->layers[i].node->op), ',');
+		csv_field(out, text_clean(&a, p->layers[i].name), ',');
+		csv_field(out, text_clean(&a, p->layers[i].node->op), ',');
 		fprintf(out, "%s,%s,%s,%s,%s,%d,%s,", origin_name(c->origin), number_field(&a, c->ns),
 			number_field(&a, c->lo), number_field(&a, c->hi), number_field(&a, c->preferred_ns),
 			c->critical, number_field(&a, c->slack_ns));
-		report_csv_field(out, c->result ? c->result->algorithm.name : "", ',');
+		csv_field(out, c->result ? c->result->algorithm.name : "", ',');
 		report_csv_number(out, numbers[i]);
 		arena_free(&a);
 	}

@@ -241,10 +241,10 @@ void report_compare_csv(struct session *s, const struct comparison *c, int numbe
 			continue;
 		report_csv_plan(out, session_plan(s));
 		fprintf(out, "%d,%d,", number, i);
-		report_csv_field(out, r->name, ',');
-		report_csv_field(out, r->op, ',');
-		report_csv_field(out, r->kernel, ',');
-		report_csv_field(out, r->provider, ',');
+		csv_field(out, r->name, ',');
+		csv_field(out, r->op, ',');
+		csv_field(out, r->kernel, ',');
+		csv_field(out, r->provider, ',');
 		fprintf(out, "%s,%.2f,", match_how_name(m->how), m->confidence);
 		fprintf(out, "%s,%d,%s,%s,%s,", g ? arena_printf(&a, "%d", g->layers[0]) : "",
 			g ? g->layer_count : 0, number_field(&a, r->ns), number_field(&a, r->lo_ns),
@@ -252,11 +252,11 @@ void report_compare_csv(struct session *s, const struct comparison *c, int numbe
 		/* the group's cost is printed in its first row */
 		fprintf(out, "%s,%s,", g && g->rows[0] == i ? number_field(&a, g->cost_ns) : "",
 			g ? gap_name(g->kind) : m->how == MATCH_ADDED ? added_name(m->added) : "unmatched");
-		report_csv_field(
+		csv_field(
 			out, g && g->better ? text_clean(&a, text_of(g->better->algorithm.name)) : "", ',');
 		fprintf(out, "%s,", g ? arena_printf(&a, "%d", numbers[g->layers[0]]) : "");
 		const struct text none = { "", 0 };
-		report_csv_field(out, text_clean(&a, g ? session_plan(s)->layers[g->layers[0]].name : none),
+		csv_field(out, text_clean(&a, g ? session_plan(s)->layers[g->layers[0]].name : none),
 			'\n');
 	}
 	arena_free(&a);

@@ -3,10 +3,8 @@
 #define COMMANDS_REPORT_HTML_H
 
 #include "session/session.h"
+#include "table/print.h"
 
-/* Text of the program with the characters that HTML uses escaped; of a model or a file, also cleaned. */
-void html_text(FILE *out, const char *clean);
-void html_untrusted(FILE *out, struct text t);
 /* A cell with a duration; guess: marked ~. */
 void html_duration(FILE *out, double ns, bool guess);
 /* A date and time in UTC; "unknown" if it has none. Returns buf. */

@@ -15,60 +15,11 @@ static void json_put(FILE *out, const char *before, json_t *value)
 	json_decref(value);
 }
 
-void report_json_line(json_t *object, FILE *out)
-{
-	json_put(out, "", object);
-	fputc('\n', out);
-}
-
-json_t *report_json_text(const char *text)
-{
-	return text && *text ? json_text(text_of(text)) : json_null();
-}
-
 json_t *report_json_error(int sm)
 {
 	const struct calibration_generation *g = calibration_generation(sm);
 	return !sm ? json_null() : json_pack("{s:f, s:f, s:i, s:s}", "p50", g->error_median, "p90",
 		g->error_most, "figures", g->figures, "generation", g->name);
-}
-
-void report_json_total(json_t *o, const struct sweep_point *t)
-{
-	bool guess = t->guess;
-	json_t *interval = report_json_interval(t->lo_ns, t->hi_ns);
-	json_object_set_new(o, "bound_ns", json_number_or_null(t->bound_ns));
-	json_object_set_new(o, "interval_ns", guess ? json_null() : json_incref(interval));
-	json_object_set_new(o, "estimate_ns", json_number_or_null(guess ? t->total_ns : NAN));
-	json_object_set_new(o, "estimate_interval_ns", guess ? json_incref(interval) : json_null());
-	json_decref(interval);
-}
-
-json_t *report_json_interval(double lo, double hi)
-{
-	return isnan(lo) || isnan(hi) ? json_null() :
-		json_pack("[o,o]", json_number_or_null(lo), json_number_or_null(hi));
-}
-
-void report_csv_field(FILE *out, const char *text, char after)
-{
-	bool formula = text[0] && strchr("=+-@", text[0]) &&
-		!(text[0] == '-' && strspn(text + 1, "0123456789.") == strlen(text + 1));
-	/* some spreadsheets split at ; or a tab, and would find a formula behind it */
-	if (!formula && !strpbrk(text, ",;=|\t'\"\r\n")) {
-		fputs(text, out);
-	} else {
-		fputc('"', out);
-		if (formula)
-			fputc('\'', out);
-		for (; *text; text++) {
-			if (*text == '"')
-				fputc('"', out);
-			fputc(*text, out);
-		}
-		fputc('"', out);
-	}
-	fputc(after, out);
 }
 
 void report_csv_value(FILE *out, double value, char after)
@@ -381,19 +332,19 @@ static void layers_csv(
 		const struct plan_problem *problem = plan_layer_problem(p, l);
 		report_csv_plan(out, top);
 		fprintf(out, "%d,", l->index);
-		report_csv_field(out, text_clean(&a, l->name), ',');
-		report_csv_field(out, text_clean(&a, l->node->op), ',');
-		report_csv_field(out, text_clean(&a, l->node->domain), ',');
+		csv_field(out, text_clean(&a, l->name), ',');
+		csv_field(out, text_clean(&a, l->node->op), ',');
+		csv_field(out, text_clean(&a, l->node->domain), ',');
 		fprintf(out, "%s,", op_class_name(l->class));
-		report_csv_field(out, shapes_text(&a, p, l->inputs, l->input_count), ',');
-		report_csv_field(out, shapes_text(&a, p, l->outputs, l->output_count), ',');
-		report_csv_field(out, isnan(l->flops) ? "" : arena_printf(&a, "%.0f", l->flops), ',');
-		report_csv_field(out, isnan(l->bytes) ? "" : arena_printf(&a, "%.0f", l->bytes), ',');
-		report_csv_field(out, problem ? arena_printf(&a, "%d", l->problem) : "", ',');
-		report_csv_field(out, problem ? problem->text : "", ',');
+		csv_field(out, shapes_text(&a, p, l->inputs, l->input_count), ',');
+		csv_field(out, shapes_text(&a, p, l->outputs, l->output_count), ',');
+		csv_field(out, isnan(l->flops) ? "" : arena_printf(&a, "%.0f", l->flops), ',');
+		csv_field(out, isnan(l->bytes) ? "" : arena_printf(&a, "%.0f", l->bytes), ',');
+		csv_field(out, problem ? arena_printf(&a, "%d", l->problem) : "", ',');
+		csv_field(out, problem ? problem->text : "", ',');
 		fprintf(out, "%d,%d,", l->proxy, l->upto || l->at_least);
-		report_csv_field(out, arena_printf(&a, "%s%d", path, l->index), ',');
-		report_csv_field(out, isnan(times) ? "" : arena_printf(&a, "%.0f", times), ',');
+		csv_field(out, arena_printf(&a, "%s%d", path, l->index), ',');
+		csv_field(out, isnan(times) ? "" : arena_printf(&a, "%.0f", times), ',');
 		report_csv_number(out, numbers[i]);
 		for (int j = 0; j < l->body_count; j++) {
 			const struct plan *body = &l->bodies[j];

@@ -135,7 +135,7 @@ void report_scenarios_csv(const struct scenario_rows *r, FILE *out)
 		if (!row->why && row->batch)
 			fprintf(out, "%lld", (long long)row->batch);
 		fprintf(out, ",%s,", row->why ? "" : row->type);
-		report_csv_field(out, row->name ? row->name : "", ',');
+		csv_field(out, row->name ? row->name : "", ',');
 		report_csv_value(out, p->bound_ns, ',');
 		report_csv_value(out, p->guess ? NAN : p->lo_ns, ',');
 		report_csv_value(out, p->guess ? NAN : p->hi_ns, ',');
@@ -147,10 +147,10 @@ void report_scenarios_csv(const struct scenario_rows *r, FILE *out)
 			fprintf(out, "%s,%s,%s,%d,", diff_verdict_name(row->verdict),
 				p->complete ? "true" : "false", p->estimated ? "true" : "false",
 				row->unmeasured);
-		report_csv_field(out, row->why ? "" : row->what_ifs, ',');
-		report_csv_field(out, row->why ? "" : row->device, ',');
-		report_csv_field(out, row->why ? "" : row->dims, ',');
-		report_csv_field(out, row->why ? row->why : "", ',');
+		csv_field(out, row->why ? "" : row->what_ifs, ',');
+		csv_field(out, row->why ? "" : row->device, ',');
+		csv_field(out, row->why ? "" : row->dims, ',');
+		csv_field(out, row->why ? row->why : "", ',');
 		report_csv_value(out, p->guess ? p->total_ns : NAN, '\n');
 	}
 }

@@ -36,18 +36,18 @@ bz sweep --ascii -b 1,2,4 "$models/tiny.onnx" >out 2>err
     grep -q '##' out
 ok $? "as ASCII, within 80 columns"
 "$BENANZA" sweep --ascii -d h100 -b 1,2,4 "$models/tiny.onnx" >out 2>err
-[ "$(awk 'length($0) > 80 { n++ } END { print n + 0 }' out)" -eq 0 ] && grep -q 'overhead ~100% \* ##' out
+[ "$(awk 'length($0) > 80 { n++ } END { print n + 0 }' out)" -eq 0 ] && grep -Eq 'overhead ~100% +\* +##' out
 ok $? "with limits that are estimates too"
 bz sweep -b 1,3 -t f32 "$models/tiny.onnx" >out 2>err
-grep -Eq '^ +1 f32 .* [0-9.]+ [KM]iB ' out && ! grep -Eq '^ +1 f32 .*>=' out &&
-    grep -Eq '^ +3 f32 .*>=[0-9.]+ [KM]iB ' out
+grep -Eq '^ +1 +f32 .* [0-9.]+ [KM]iB ' out && ! grep -Eq '^ +1 +f32 .*>=' out &&
+    grep -Eq '^ +3 +f32 .*>=[0-9.]+ [KM]iB ' out
 ok $? "of a batch that is not measured the memory is the least"
 bz sweep -b 1,2 --csv "$models/tiny.onnx" >out 2>err
 [ "$(awk -F, '{ print NF }' out | sort -u)" = 12 ] && [ "$(wc -l <out)" -eq 3 ]
 ok $? "as CSV: a header and a line a point"
 
 "$BENANZA" sweep -d h100 --db none.db -b 1 "$models/tiny.onnx" >out 2>err
-grep -Eq '^ +1 f32 +~[0-9.]+ [um]s +~[0-9.]+' out
+grep -Eq '^ +1 +f32 +~[0-9.]+ [um]s +~[0-9.]+' out
 ok $? "estimated: the bound and the items a second are both marked"
 ! grep -Eq '(^|[^~0-9.])[0-9.]+%' out && grep -Eq '~[0-9]+%' out
 ok $? "... and the share of the limit"
@@ -84,8 +84,8 @@ json "d[1]['bound_ns'] < 0.6 * d[0]['bound_ns']" "a long cache in half the bytes
 grep -q '^dimensions: sequence 1 (sidecar)$' out
 ok $? "the dimensions that stay are said, and their source"
 "$BENANZA" sweep -d h100 --db none.db --over 'sequence=64,128,256' "$bert" >out 2>err
-[ $? -eq 0 ] && ! grep -q 'no best batch' out && [ "$(grep -c '^ *1 f32' out)" -eq 3 ] &&
-    [ "$(sed -n '/^batch/,/^$/p' out | grep -c '^ *1 f32')" -eq 3 ]
+[ $? -eq 0 ] && ! grep -q 'no best batch' out && [ "$(grep -c '^ *1  *f32' out)" -eq 3 ] &&
+    [ "$(sed -n '/^batch/,/^$/p' out | grep -c '^ *1  *f32')" -eq 3 ]
 ok $? "one batch: no blank lines, and nothing about the best batch"
 
 # the explorer's sweep: a type other than the present one has its own matrix units, as in the command

@@ -11,8 +11,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 from python_tap import ROOT, Tap  # noqa: E402
 
 # what each room may include: the rooms before it
-ROOMS = ("base problem yaml model ops plan config store wire drive profile analyze doctor session ui "
-         "commands").split()
+ROOMS = ("base problem yaml model ops plan config store wire drive profile analyze doctor session table "
+         "ui commands").split()
 RUNNER_MAY = {"base", "problem", "wire", "runner"}
 UI_BOXES = "screen model views frame".split()
 # what each box of the runner may include besides itself

@@ -1,14 +1,48 @@
+/* Lines of reports: the width of the output, what is cut or goes on below. */
 #include "config.h"
 
-#include "commands/report.h"
+#include "base/str.h"
+#include "table/lines.h"
 
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#define WIDTH_LEAST 80  /* of tables; the bound's go down to WIDTH_NARROW */
+#define WIDTH_NARROW 40
+#define WIDTH_MOST 400
 #define PATH_LEAST 20 /* columns that a path keeps in a line, whatever else is in it */
+
+const char *report_device(struct arena *a, const char *model, const char *stack)
+{
+	const char *name = model && *model ? text_clean(a, text_of(model)) : "no device";
+	return stack && *stack ? arena_printf(a, "%s, %s", name, text_clean(a, text_of(stack))) : name;
+}
+
+int report_columns(FILE *out)
+{
+	struct winsize size = { 0 };
+	int64_t columns = 0;
+	bool terminal = isatty(fileno(out));
+	if (terminal && ioctl(fileno(out), TIOCGWINSZ, &size) == 0)
+		columns = size.ws_col;
+	else if (!getenv("COLUMNS") || !text_to_int64(text_of(getenv("COLUMNS")), &columns))
+		columns = terminal ? 0 : WIDTH_PIPE;
+	if (columns >= WIDTH_PIPE)
+		return WIDTH_PIPE;
+	if (terminal && columns <= 0)
+		return WIDTH_LEAST;
+	return columns < WIDTH_NARROW ? WIDTH_NARROW : columns > WIDTH_MOST ? WIDTH_MOST : (int)columns;
+}
+
+int report_width(FILE *out)
+{
+	int columns = report_columns(out);
+	return columns > WIDTH_LEAST ? columns : WIDTH_LEAST;
+}
 
 void report_line(FILE *out, int most, const char *fmt, ...)
 {

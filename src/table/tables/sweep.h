@@ -1,11 +1,10 @@
-/* Prints a sweep. */
-#ifndef COMMANDS_REPORT_SWEEP_H
-#define COMMANDS_REPORT_SWEEP_H
+/* The table of a sweep: batches, types and dimensions of one model. */
+#ifndef TABLE_TABLES_SWEEP_H
+#define TABLE_TABLES_SWEEP_H
 
 #include "analyze/sweep.h"
 #include "session/session.h"
-
-#include <stdio.h>
+#include "table/table.h"
 
 /* A point and the scenario it belongs to. */
 struct sweep_row {
@@ -26,10 +25,7 @@ struct report_sweep {
 	struct sweep_row *rows;         /* series by series; in each the batch ascends */
 };
 
-/* A table; the last column is a bar chart of the throughput. */
-void report_sweep_text(const struct session *s, const struct report_sweep *r, bool ascii, FILE *out);
-void report_sweep_csv(const struct report_sweep *r, FILE *out);
-/* One object a row. */
-json_t *report_sweep_json(const struct session *s, const struct sweep_row *row);
+/* The last column is a bar chart of the throughput. The rows must outlive the table. */
+void sweep_table(struct table *t, const struct session *s, const struct report_sweep *r);
 
 #endif

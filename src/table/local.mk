@@ -1,0 +1,16 @@
+# table: what reports and views show as rows, and the printers of any table
+noinst_LIBRARIES += libtable.a
+libtable_a_SOURCES = \
+	src/table/lines.c src/table/lines.h \
+	src/table/print.h \
+	src/table/print_csv.c \
+	src/table/print_html.c \
+	src/table/print_json.c \
+	src/table/print_text.c \
+	src/table/table.c src/table/table.h \
+	src/table/tables/sweep.c src/table/tables/sweep.h \
+	src/table/tables/total.c src/table/tables/total.h \
+	src/table/tables/xsp.c src/table/tables/xsp.h
+
+check_PROGRAMS += tests/unit/t_table
+tests_unit_t_table_LDADD = $(below_table)

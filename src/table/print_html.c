@@ -1,0 +1,120 @@
+/* Tables as HTML, and the script that sorts them in the page. The page's policy allows this script alone, by
+ * its digest: a text of a model can never run. */
+#include "config.h"
+
+#include "table/print.h"
+
+#include <math.h>
+#include <string.h>
+
+const char html_sort_script[] =
+	"document.addEventListener(\"click\",function(e){var h=e.target.closest(\"thead th\");if(!h)return;\n"
+	"var t=h.closest(\"table\"),i=h.cellIndex,d=h.getAttribute(\"aria-sort\")==\"ascending\"?-1:1;\n"
+	"function key(r){var c=r.cells[i];return c.hasAttribute(\"data-v\")?"
+	"+c.getAttribute(\"data-v\"):c.textContent}\n"
+	"var r=Array.from(t.tBodies[0].rows);r.sort(function(a,b){var p=key(a),q=key(b);\n"
+	"if(typeof p!=typeof q)return typeof p==\"number\"?-1:1;return p<q?-d:p>q?d:0});\n"
+	"t.querySelectorAll(\"th\").forEach(function(o){o.removeAttribute(\"aria-sort\")});\n"
+	"h.setAttribute(\"aria-sort\",d>0?\"ascending\":\"descending\");t.tBodies[0].append(...r)})";
+/* of the script's bytes; tests/cli/exports.py compares it */
+const char html_sort_source[] = "'sha256-OlhycY2/cfzZrffXJnQOPT/PT+CTmpdgtZIaFOYNUS4='";
+
+void html_text(FILE *out, const char *clean)
+{
+	for (; *clean; clean++)
+		switch (*clean) {
+		case '&': fputs("&amp;", out); break;
+		case '<': fputs("&lt;", out); break;
+		case '>': fputs("&gt;", out); break;
+		case '"': fputs("&quot;", out); break;
+		default: fputc(*clean, out);
+		}
+}
+
+void html_untrusted(FILE *out, struct text t)
+{
+	struct arena a = { 0 };
+	html_text(out, text_clean(&a, t));
+	arena_free(&a);
+}
+
+/* A name may be broken after its slashes. */
+static void name_print(const char *name, FILE *out)
+{
+	struct arena a = { 0 };
+	for (const char *slash; (slash = strchr(name, '/')); name = slash + 1) {
+		html_text(out, arena_strndup(&a, name, (size_t)(slash + 1 - name)));
+		fputs("<wbr>", out);
+	}
+	html_text(out, name);
+	arena_free(&a);
+}
+
+/* The longest bar has the width of its cell. */
+static void bar_print(const struct table *t, int row, int column, FILE *out)
+{
+	double most = 0, value = table_cell(t, row, column)->number;
+	for (int i = 0; i < t->row_count; i++)
+		most = fmax(most, table_cell(t, i, column)->number);
+	if (value > 0 && most > 0)
+		fprintf(out, "<span class=\"bar\" style=\"width:%.1f%%\"></span>", 100 * value / most);
+}
+
+static void cell_print(const struct table *t, int row, int column, FILE *out)
+{
+	struct arena a = { 0 };
+	const struct table_column *c = &t->columns[column];
+	const struct table_cell *x = table_cell(t, row, column);
+	if (table_is_text(c)) {
+		fputs(c->unit == TABLE_NAME ? "<td class=\"w\">" : "<td class=\"l\">", out);
+		name_print(x->text ? x->text : "", out);
+	} else {
+		fputs("<td class=\"n\"", out);
+		if (!isnan(x->number))
+			fprintf(out, " data-v=\"%.10g\"", x->number);
+		fputc('>', out);
+		if (c->unit == TABLE_BAR)
+			bar_print(t, row, column, out);
+		else
+			html_text(out, table_cell_text(&a, c, x));
+	}
+	fputs("</td>", out);
+	arena_free(&a);
+}
+
+static void head_print(const struct table *t, FILE *out)
+{
+	fputs("<div class=\"t\"><table><thead><tr>", out);
+	for (int k = 0; k < t->column_count; k++)
+		if (t->columns[k].in & IN_HTML) {
+			fputs(table_is_text(&t->columns[k]) ? "<th>" : "<th class=\"n\">", out);
+			html_text(out, t->columns[k].label);
+			fputs("</th>", out);
+		}
+	fputs("</tr></thead><tbody>\n", out);
+}
+
+void table_print_html(const struct table *t, FILE *out)
+{
+	if (!t->empty)
+		head_print(t, out);
+	for (int i = 0; !t->empty && i < t->row_count; i++) {
+		if (t->rows[i].flags & (ROW_HIDDEN | ROW_LINE))
+			continue;
+		fputs("<tr>", out);
+		for (int k = 0; k < t->column_count; k++)
+			if (t->columns[k].in & IN_HTML)
+				cell_print(t, i, k, out);
+		fputs("</tr>\n", out);
+	}
+	fputs(t->empty ? "" : "</tbody></table></div>\n", out);
+	if (t->empty || t->note_count) {
+		fputs("<p>", out);
+		html_text(out, t->empty ? t->empty : "");
+		for (int i = 0; i < t->note_count; i++) {
+			html_text(out, t->notes[i]);
+			fputs(i + 1 < t->note_count ? "<br>\n" : "", out);
+		}
+		fputs("</p>\n", out);
+	}
+}
