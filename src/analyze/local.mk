@@ -10,6 +10,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/beside.c src/analyze/beside_private.h \
 	src/analyze/beside_find.c src/analyze/beside_graph.c src/analyze/beside_match.c \
 	src/analyze/candidates.c \
+	src/analyze/charts.h src/analyze/charts_roofline.c src/analyze/charts_time.c \
 	src/analyze/calibration.c src/analyze/calibration.h src/analyze/calibration_table.h \
 	src/analyze/choose.c src/analyze/choose_chain.c src/analyze/choose_private.h \
 	src/analyze/choose_besides.c src/analyze/choose_joins.c \

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "analyze/charts.h"
 #include "commands/compare.h"
 #include "commands/report.h"
 #include "problem/execution_figure.h"
@@ -11,7 +12,6 @@
 
 #define BAR_COLUMNS 31
 #define TOP_SHOWN 10
-#define SHARE_SHOWN 0.0005 /* a smaller gap is 0.0% of the latency */
 
 /* ---- columns of tables ---- */
 
@@ -315,7 +315,7 @@ static void waterfall_text(struct arena *a, const struct reality *y, bool ascii,
 	bar_text(0, at, most, ascii, out);
 	for (int k = 0; k < GAP_COUNT; k++) {
 		const struct gap *g = &y->gaps[k];
-		if (isnan(g->ns) || fabs(g->ns) < SHARE_SHOWN * y->measured_ns)
+		if (!gap_is_seen(y, (enum gap_kind)k))
 			continue;
 		bool estimated = reality_gap_estimated(y, (enum gap_kind)k);
 		fprintf(out, "%-23s %10s %7s  ", reality_label(y, (enum gap_kind)k),

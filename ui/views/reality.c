@@ -7,6 +7,7 @@
 #include "ui/model/say.h"
 #include "ui/views/view.h"
 
+#include "analyze/charts.h"
 #include "analyze/tree.h"
 #include "problem/execution_figure.h"
 
@@ -44,7 +45,6 @@ struct reality_view {
 #define NAME_COLUMNS 26
 #define COLUMN 10
 #define BAR_MOST 64
-#define SHARE_SHOWN 0.0005 /* a smaller gap is 0.0% of the latency */
 
 static struct reality_line *line_add(struct reality_view *s, enum line_kind kind, int at, int parent)
 {
@@ -70,12 +70,6 @@ static void text_add(struct reality_view *s, enum style style, int parent, const
 }
 
 /* ---- the gaps ---- */
-
-static int by_size(const void *x, const void *y, void *context)
-{
-	const struct reality *r = context;
-	return app_compare_numbers(r->gaps[*(const int *)x].ns, r->gaps[*(const int *)y].ns);
-}
 
 static double group_ns(const struct reality_group *g)
 {
@@ -134,32 +128,25 @@ static void gap_open_lines(struct reality_view *s, enum gap_kind k, int parent)
 		gap_rows_add(s, k, parent);
 }
 
+static void bar_line_add(struct reality_view *s, enum line_kind kind, int at, double from, double to)
+{
+	struct reality_line *l = line_add(s, kind, at, -1);
+	l->from_ns = fmin(from, to);
+	l->to_ns = fmax(from, to);
+}
+
 static void gaps_add(struct reality_view *s)
 {
 	const struct reality *r = s->reality;
-	int order[GAP_COUNT], count = 0;
-	double at = isnan(r->bound_ns) ? 0 : r->bound_ns;
-	for (int k = 0; k < GAP_COUNT; k++)
-		if (fabs(r->gaps[k].ns) >= SHARE_SHOWN * r->measured_ns)
-			order[count++] = k;
-	qsort_r(order, (size_t)count, sizeof(*order), by_size, (void *)(uintptr_t)r);
-	struct reality_line *l = line_add(s, LINE_BOUND, 0, -1);
-	l->from_ns = 0;
-	l->to_ns = at;
-	s->most_ns = fmax(at, r->measured_ns);
-	for (int i = 0; i < count; i++) {
-		const struct gap *g = &r->gaps[order[i]];
+	struct waterfall w = waterfall_of(r);
+	s->most_ns = w.most_ns;
+	bar_line_add(s, LINE_BOUND, 0, 0, isnan(r->bound_ns) ? 0 : r->bound_ns);
+	for (int i = 0; i < w.count; i++) {
 		int parent = s->count;
-		l = line_add(s, LINE_GAP, order[i], -1);
-		l->from_ns = fmin(at, at + g->ns);
-		l->to_ns = fmax(at, at + g->ns);
-		at += g->ns;
-		s->most_ns = fmax(s->most_ns, l->to_ns);
-		gap_open_lines(s, (enum gap_kind)order[i], parent);
+		bar_line_add(s, LINE_GAP, (int)w.steps[i].kind, w.steps[i].from_ns, w.steps[i].to_ns);
+		gap_open_lines(s, w.steps[i].kind, parent);
 	}
-	l = line_add(s, LINE_REAL, 0, -1);
-	l->from_ns = 0;
-	l->to_ns = r->measured_ns;
+	bar_line_add(s, LINE_REAL, 0, 0, r->measured_ns);
 }
 
 /* "2.1x the bound, mostly by slower algorithms (12.3 ms)" */

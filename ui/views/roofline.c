@@ -6,64 +6,20 @@
 #include "ui/views/chart.h"
 #include "ui/views/view.h"
 
-#include "base/hash.h"
+#include "analyze/charts.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct roof_dot {
-	const char *problem;   /* of plan, fusion or result */
-	int layer, layers;     /* the first one, and how many have it */
-	double flops, bytes;   /* of one execution */
-	double ns, total_ns;   /* of one execution, of all in the model */
-	uint8_t limit;         /* index of roofline.limits */
-	bool guess;
-};
-
-/* What limits dots. */
-struct roof_limit {
-	enum limit_by by;
-	char peak[LIMIT_PEAK_SIZE];
-	double peak_per_s;
-};
-
-#define ROOF_LIMITS 64 /* more than there are peaks */
-
-/* A peak: of a bandwidth in bytes/s, or of a unit in FLOP/s. */
-struct ceiling {
-	char text[64];         /* "L2 ~194 GB/s", "f32 212 GFLOP/s" */
-	double peak;
-	bool is_rate;
-};
-
-#define CEILINGS_MAX 24
-
 struct roofline {
-	struct roof_dot *dots; /* highest total_ns first */
-	int count, capacity;
+	struct dots dots;      /* those with a position */
+	int count;
 	int *by_intensity;     /* numbers of dots; made when a key asks for them */
-	struct roof_limit limits[ROOF_LIMITS]; /* the first: unknown */
-	int limit_count;
-	bool types[DTYPE_COUNT]; /* of their first operands */
-	struct ceiling ceilings[CEILINGS_MAX];
-	int ceiling_count;
-	int unmeasured, idle, unlimited; /* layers without a cost; without FLOPs; dots of unknown limit */
+	int unlimited;         /* dots of unknown limit */
 	uint64_t generation;
 };
-
-/* ---- dots ---- */
-
-static double intensity(const struct roof_dot *d)
-{
-	return d->flops / d->bytes;
-}
-
-static double rate(const struct roof_dot *d)
-{
-	return d->flops / d->ns * 1e9;
-}
 
 /* The problem whose time is the layer's cost. */
 static const char *problem_of(const struct app *app, int layer)
@@ -72,165 +28,31 @@ static const char *problem_of(const struct app *app, int layer)
 	return c && c->result ? c->result->problem : app_problem(app, layer);
 }
 
-/* Numbers of dots by problem: of the plan's by index, of others by text. Problems without FLOPs have the
- * number IDLE. */
-#define IDLE INT32_MAX
-
-struct dots_seen {
-	int64_t *of_plan; /* -1: none yet */
-	struct hash others;
-};
-
-/* Where the number of a layer's dot is; *own: whether the problem is the plan's. */
-static int64_t *dot_at(struct app *app, struct dots_seen *seen, int layer, const char *text,
-	bool *own)
-{
-	int index = app_own_problem(app, layer);
-	const struct plan_problem *p = index >= 0 ? &app_plan(app)->problems[index] : NULL;
-	*own = p && p->problem && (p->text == text || strcmp(p->text, text) == 0);
-	return *own ? &seen->of_plan[index] : hash_at(&seen->others, text_of(text));
-}
-
-static uint8_t limit_number(struct roofline *s, const struct limit *l)
-{
-	int i = 0;
-	while (i < s->limit_count && (s->limits[i].by != l->by || strcmp(s->limits[i].peak, l->peak) != 0))
-		i++;
-	if (l->by == LIMIT_UNKNOWN || i == ROOF_LIMITS)
-		return 0;
-	if (i == s->limit_count) {
-		struct roof_limit *made = &s->limits[s->limit_count++];
-		*made = (struct roof_limit){ .by = l->by, .peak_per_s = l->peak_per_s };
-		snprintf(made->peak, sizeof(made->peak), "%s", l->peak);
-	}
-	return (uint8_t)i;
-}
-
-static void dot_add(struct app *app, struct roofline *s, struct dots_seen *seen, int layer)
-{
-	const struct layer_cost *c = app_cost(app, layer);
-	const char *text = problem_of(app, layer);
-	struct problem p;
-	bool own;
-	if (!c || c->bodies || c->origin == ORIGIN_FREE || c->origin == ORIGIN_FUSED)
-		return;
-	if (!(c->ns > 0) || !text) {
-		s->unmeasured += !(c->ns > 0);
-		s->idle += c->ns > 0;
-		return;
-	}
-	int64_t *at = dot_at(app, seen, layer, text, &own);
-	if (*at >= 0 && *at < s->count) {
-		s->dots[*at].layers++;
-		s->dots[*at].total_ns += app_cost_all(app, layer);
-		return;
-	}
-	if (own)
-		problem_restore(app_plan(app)->problems[app_own_problem(app, layer)].problem, &p);
-	bool known = own || (*at < 0 && problem_parse(text_of(text), &p, NULL) == 0);
-	double flops = known ? problem_flops(&p) : NAN, bytes = known ? problem_bytes(&p) : NAN;
-	if (!(flops > 0) || !(bytes > 0)) {
-		*at = IDLE;
-		s->idle++;
-		return;
-	}
-	*at = s->count;
-	VEC_GROW(s->dots, s->count, s->capacity);
-	struct limit limit = limit_of_parsed(c, &p, session_peaks(app->session),
-		session_scenario(app->session),
-		session_analysis(app->session)->cache);
-	s->dots[s->count++] = (struct roof_dot){ .problem = text, .layer = layer, .layers = 1,
-		.flops = flops, .bytes = bytes, .ns = c->ns, .total_ns = app_cost_all(app, layer),
-		.limit = limit_number(s, &limit), .guess = app_is_guess(c) };
-	s->unlimited += limit.by == LIMIT_UNKNOWN;
-	s->types[p.operand[0].dtype] = true;
-}
-
-static int by_cost(const void *x, const void *y)
-{
-	const struct roof_dot *a = x, *b = y;
-	int c = app_compare_numbers(a->total_ns, b->total_ns);
-	return c ? c : (a->layer > b->layer) - (a->layer < b->layer);
-}
-
 static int by_intensity(const void *x, const void *y, void *dots)
 {
-	const struct roof_dot *a = &((struct roof_dot *)dots)[*(const int *)x],
-		*b = &((struct roof_dot *)dots)[*(const int *)y];
-	int c = app_compare_numbers(intensity(b), intensity(a));
-	return c ? c : by_cost(a, b);
-}
-
-/* ---- ceilings ---- */
-
-static void ceiling_add(struct roofline *s, const char *name, double peak, bool is_rate, bool estimated)
-{
-	char number[STR_QUANTITY];
-	struct ceiling c = { .peak = peak, .is_rate = is_rate };
-	if (!(peak > 0) || s->ceiling_count == CEILINGS_MAX)
-		return;
-	snprintf(c.text, sizeof(c.text), "%s %s%s%s", name, estimated ? "~" : "", str_count(number, peak),
-		is_rate ? "B/s" : "FLOP/s");
-	for (int i = 0; i < s->ceiling_count; i++)
-		if (strcmp(s->ceilings[i].text, c.text) == 0)
-			return;
-	s->ceilings[s->ceiling_count++] = c;
-}
-
-/* The units that the scenario allows for a type. */
-static void ceilings_of_type(struct app *app, struct roofline *s, enum dtype type)
-{
-	const struct peaks *k = session_peaks(app->session);
-	const struct scenario *w = session_scenario(app->session);
-	char name[32];
-	ceiling_add(s, dtype_name(type), k->flops[type], false, false);
-	if (!w->matrix || (type == DTYPE_F32 && !w->relaxed))
-		return;
-	type = type == DTYPE_F32 ? DTYPE_TF32 : type;
-	snprintf(name, sizeof(name), "%s matrix", dtype_name(type));
-	ceiling_add(s, name, k->matrix_flops[type], false, false);
-}
-
-static void ceilings_renew(struct app *app, struct roofline *s)
-{
-	const struct peaks *k = session_peaks(app->session);
-	char name[16];
-	s->ceiling_count = 0;
-	ceiling_add(s, "memory", k->bandwidth_bytes_s, true, false);
-	for (int i = 0; i < k->level_count; i++) {
-		snprintf(name, sizeof(name), "L%d", k->level[i].level);
-		ceiling_add(s, name, k->level[i].bandwidth_bytes_s, true, k->level[i].estimated);
-	}
-	for (int i = 0; i < s->limit_count; i++)
-		if (s->limits[i].by == LIMIT_COMPUTE)
-			ceiling_add(s, s->limits[i].peak, s->limits[i].peak_per_s, false, false);
-	for (int t = 0; t < DTYPE_COUNT; t++)
-		if (s->types[t])
-			ceilings_of_type(app, s, (enum dtype)t);
+	int a = *(const int *)x, b = *(const int *)y;
+	const struct dot *d = dots;
+	int c = app_compare_numbers(dot_intensity(&d[b]), dot_intensity(&d[a]));
+	return c ? c : a - b;
 }
 
 static void roofline_renew(struct app *app, struct roofline *s)
 {
+	const struct session *session = app->session;
 	if (s->generation == app->generation)
 		return;
-	size_t problems = app_plan(app) ? (size_t)plan_problem_total(app_plan(app)) : 0;
-	struct dots_seen seen = { .of_plan = base_malloc((problems + 1) * sizeof(int64_t)) };
-	memset(seen.of_plan, -1, problems * sizeof(int64_t));
 	s->generation = app->generation;
-	s->count = s->unmeasured = s->idle = s->unlimited = 0;
-	s->limits[0] = (struct roof_limit){ .by = LIMIT_UNKNOWN };
-	s->limit_count = 1;
-	memset(s->types, 0, sizeof(s->types));
-	for (int i = 0; i < app->place_count; i++)
-		if (!app_is_folded(app, i) && app->places[i].times != 0)
-			dot_add(app, s, &seen, i);
-	hash_free(&seen.others);
-	free(seen.of_plan);
-	if (s->count)
-		qsort(s->dots, (size_t)s->count, sizeof(*s->dots), by_cost);
+	dots_free(&s->dots);
+	if (session_analysis(session))
+		s->dots = dots_of(session_analysis(session), app_plan(app), session_peaks(session));
+	s->count = s->unlimited = 0;
+	for (int i = 0; i < s->dots.count; i++)
+		if (dot_has_position(&s->dots.list[i])) {
+			s->unlimited += s->dots.list[i].limit.by == LIMIT_UNKNOWN;
+			s->dots.list[s->count++] = s->dots.list[i];
+		}
 	free(s->by_intensity);
 	s->by_intensity = NULL;
-	ceilings_renew(app, s);
 }
 
 static const int *sorted_by_intensity(struct roofline *s)
@@ -240,15 +62,16 @@ static const int *sorted_by_intensity(struct roofline *s)
 	s->by_intensity = base_malloc(((size_t)s->count + 1) * sizeof(int));
 	for (int i = 0; i < s->count; i++)
 		s->by_intensity[i] = i;
-	qsort_r(s->by_intensity, (size_t)s->count, sizeof(int), by_intensity, s->dots);
+	qsort_r(s->by_intensity, (size_t)s->count, sizeof(int), by_intensity, s->dots.list);
 	return s->by_intensity;
 }
 
 static void roofline_close(struct app *app, void *state)
 {
+	struct roofline *s = state;
 	(void)app;
-	free(((struct roofline *)state)->dots);
-	free(((struct roofline *)state)->by_intensity);
+	dots_free(&s->dots);
+	free(s->by_intensity);
 }
 
 /* The dot of the selected layer, or -1. */
@@ -256,7 +79,7 @@ static int chosen(const struct app *app, const struct roofline *s)
 {
 	const char *problem = problem_of(app, chart_anchor(app, app->layer));
 	for (int i = 0; problem && i < s->count; i++)
-		if (strcmp(s->dots[i].problem, problem) == 0)
+		if (strcmp(s->dots.list[i].problem, problem) == 0)
 			return i;
 	return -1;
 }
@@ -284,29 +107,20 @@ static int row_of(const struct roof_chart *c, double value)
 	return y < 0 ? 0 : y >= c->area.height ? c->area.height - 1 : y;
 }
 
-static double highest(const struct roofline *s, bool is_rate)
-{
-	double most = NAN;
-	for (int i = 0; i < s->ceiling_count; i++)
-		if (s->ceilings[i].is_rate == is_rate)
-			most = fmax(most, s->ceilings[i].peak);
-	return most;
-}
-
 /* The axes hold all dots, the corners of the roof and some room above it. */
 static void axes_make(const struct roofline *s, struct roof_chart *c)
 {
-	double left = NAN, right = NAN, low = NAN, high = highest(s, false);
+	double left = NAN, right = NAN, low = NAN, high = dots_highest(&s->dots, false);
 	for (int i = 0; i < s->count; i++) {
-		left = fmin(left, intensity(&s->dots[i]));
-		right = fmax(right, intensity(&s->dots[i]));
-		low = fmin(low, rate(&s->dots[i]));
-		high = fmax(high, rate(&s->dots[i]));
+		left = fmin(left, dot_intensity(&s->dots.list[i]));
+		right = fmax(right, dot_intensity(&s->dots.list[i]));
+		low = fmin(low, dot_rate(&s->dots.list[i]));
+		high = fmax(high, dot_rate(&s->dots.list[i]));
 	}
-	for (int i = 0; i < s->ceiling_count; i++)
-		if (s->ceilings[i].is_rate && !isnan(highest(s, false))) {
-			left = fmin(left, highest(s, false) / s->ceilings[i].peak / 2);
-			right = fmax(right, highest(s, false) / s->ceilings[i].peak * 2);
+	for (int i = 0; i < s->dots.ceiling_count; i++)
+		if (s->dots.ceilings[i].is_rate && !isnan(dots_highest(&s->dots, false))) {
+			left = fmin(left, dots_highest(&s->dots, false) / s->dots.ceilings[i].peak / 2);
+			right = fmax(right, dots_highest(&s->dots, false) / s->dots.ceilings[i].peak * 2);
 		}
 	c->x = axis_of(left / 1.5, right * 1.5, true);
 	c->y = axis_of(low / 1.5, high * 1.5, true);
@@ -315,7 +129,7 @@ static void axes_make(const struct roofline *s, struct roof_chart *c)
 static void draw_ceiling(const struct roofline *s, struct roof_chart *c, const struct ceiling *one)
 {
 	double w = c->area.width, h = c->area.height;
-	double unit = highest(s, false), band = highest(s, true);
+	double unit = dots_highest(&s->dots, false), band = dots_highest(&s->dots, true);
 	double x0 = c->x.low, x1 = c->x.high, y0 = one->peak, y1 = one->peak;
 	if (one->is_rate) {
 		x1 = isnan(unit) ? x1 : unit / one->peak;
@@ -343,7 +157,7 @@ static int hidden(const struct roof_chart *c, int x, int y, int columns)
 static void label_ceiling(const struct roofline *s, struct roof_chart *c, const struct ceiling *one)
 {
 	int columns = canvas_columns_on(c->area, one->text), best = 1 << 20, at_x = 0, at_y = 0;
-	double unit = highest(s, false);
+	double unit = dots_highest(&s->dots, false);
 	for (int row = 0; row < c->area.height; row++) {
 		double value = c->y.low * pow(c->y.high / c->y.low, 1 - (row + 0.5) / c->area.height);
 		int x[2] = { c->area.width - columns - 1, 1 }, y = row_of(c, one->peak) - 1 + row;
@@ -393,11 +207,11 @@ static void label_dot(const struct roof_chart *c, int x, int y, enum style style
 		canvas_fit(c->area, at[best][0], at[best][1], columns, style, name);
 }
 
-static void draw_dot(struct app *app, struct roof_chart *c, const struct roof_dot *d, enum limit_by limit,
+static void draw_dot(struct app *app, struct roof_chart *c, const struct dot *d, enum limit_by limit,
 	bool selected)
 {
 	double share = d->total_ns / session_analysis(app->session)->sequential_ns;
-	int x = column_of(c, intensity(d)), y = row_of(c, rate(d));
+	int x = column_of(c, dot_intensity(d)), y = row_of(c, dot_rate(d));
 	enum style style = selected ? STYLE_BOLD : limit == LIMIT_COMPUTE ? STYLE_ACCENT :
 		limit == LIMIT_MEMORY ? STYLE_GOOD : STYLE_WARN;
 	canvas_put(c->area, x, y, style, dot_sign(c->area, share));
@@ -414,20 +228,21 @@ static void draw_chart(struct app *app, struct roofline *s, struct area a, int s
 	struct roof_chart c = { .area = a, .plot = plot_begin(a, &app->scratch),
 		.taken = ARENA_ARRAY(&app->scratch, uint8_t, (size_t)a.width * (size_t)a.height) };
 	axes_make(s, &c);
-	for (int i = 0; i < s->ceiling_count; i++)
-		draw_ceiling(s, &c, &s->ceilings[i]);
+	for (int i = 0; i < s->dots.ceiling_count; i++)
+		draw_ceiling(s, &c, &s->dots.ceilings[i]);
 	for (int i = 0; i < a.width * a.height; i++)
 		c.taken[i] = c.plot.cells[i] ? TAKEN_LINE : 0;
-	for (int i = 0; i < s->count; i++)
-		c.taken[row_of(&c, rate(&s->dots[i])) * a.width + column_of(&c, intensity(&s->dots[i]))] =
-			TAKEN_DOT;
+	for (int i = 0; i < s->count; i++) {
+		const struct dot *d = &s->dots.list[i];
+		c.taken[row_of(&c, dot_rate(d)) * a.width + column_of(&c, dot_intensity(d))] = TAKEN_DOT;
+	}
 	plot_end(&c.plot);
-	for (int i = s->ceiling_count - 1; i >= 0; i--)
-		label_ceiling(s, &c, &s->ceilings[i]);
+	for (int i = s->dots.ceiling_count - 1; i >= 0; i--)
+		label_ceiling(s, &c, &s->dots.ceilings[i]);
 	for (int i = s->count - 1; i >= 0; i--) /* larger ones over smaller ones */
-		draw_dot(app, &c, &s->dots[i], s->limits[s->dots[i].limit].by, false);
+		draw_dot(app, &c, &s->dots.list[i], s->dots.list[i].limit.by, false);
 	if (selected >= 0)
-		draw_dot(app, &c, &s->dots[selected], LIMIT_UNKNOWN, true);
+		draw_dot(app, &c, &s->dots.list[selected], LIMIT_UNKNOWN, true);
 }
 
 /* ---- texts ---- */
@@ -451,7 +266,7 @@ static const char *limit_text(struct app *app, const struct limit *l)
 static const char *chosen_text(struct app *app, const struct roofline *s, int selected)
 {
 	char speed[STR_QUANTITY];
-	const struct roof_dot *d = selected >= 0 ? &s->dots[selected] : NULL;
+	const struct dot *d = selected >= 0 ? &s->dots.list[selected] : NULL;
 	if (app->layer < 0)
 		return "";
 	if (!d)
@@ -459,10 +274,10 @@ static const char *chosen_text(struct app *app, const struct roofline *s, int se
 			app_cost_all(app, app->layer) > 0 ? "no FLOPs, or unknown" :
 			chart_cost(app, app->layer));
 	double total = session_analysis(app->session)->sequential_ns;
-	struct limit limit = session_limit(app->session, app_cost(app, d->layer), d->problem);
 	return arena_printf(&app->scratch, "%s  %.3g FLOP/byte  %s%sFLOP/s  %s  %s of the time",
-		app_name(app, app->layer), intensity(d), d->guess ? "~" : "", str_count(speed, rate(d)),
-		limit_text(app, &limit), total > 0 ? app_share(app, d->total_ns, total) : "-");
+		app_name(app, app->layer), dot_intensity(d), d->guess ? "~" : "",
+		str_count(speed, dot_rate(d)),
+		limit_text(app, &d->limit), total > 0 ? app_share(app, d->total_ns, total) : "-");
 }
 
 static const char *counts_text(struct app *app, const struct roofline *s, int selected)
@@ -472,13 +287,13 @@ static const char *counts_text(struct app *app, const struct roofline *s, int se
 		s->count == 1 ? "" : "s");
 	if (s->unlimited)
 		text = arena_printf(&app->scratch, "%s, %d of unknown limit", text, s->unlimited);
-	if (s->unmeasured || s->idle)
+	if (s->dots.unmeasured || s->dots.idle)
 		text = arena_printf(&app->scratch, "%s; layers without a dot:", text);
-	if (s->unmeasured)
-		text = arena_printf(&app->scratch, "%s %d without a cost%s", text, s->unmeasured,
-			s->idle ? "," : "");
-	if (s->idle)
-		text = arena_printf(&app->scratch, "%s %d without FLOPs", text, s->idle);
+	if (s->dots.unmeasured)
+		text = arena_printf(&app->scratch, "%s %d without a cost%s", text, s->dots.unmeasured,
+			s->dots.idle ? "," : "");
+	if (s->dots.idle)
+		text = arena_printf(&app->scratch, "%s %d without FLOPs", text, s->dots.idle);
 	if (peaks_known(session_peaks(app->session)))
 		return text;
 	text = arena_printf(&app->scratch, "%s; peaks not known", text);
@@ -539,12 +354,13 @@ static void step(struct app *app, const struct roofline *s, const int *order, in
 	for (int i = 0; i < s->count; i++)
 		at = (order ? order[i] : i) == selected ? i : at;
 	if (at < 0) {
-		app->layer = s->dots[0].layer;
+		app->layer = s->dots.list[0].layer;
 		return;
 	}
 	for (int i = at + by; n > 0 && i >= 0 && i < s->count; i += by) {
-		const struct roof_dot *d = &s->dots[order ? order[i] : i], *now = &s->dots[selected];
-		if (same && d->limit != now->limit)
+		const struct dot *d = &s->dots.list[order ? order[i] : i], *now = &s->dots.list[selected];
+		bool other = d->limit.by != now->limit.by || strcmp(d->limit.peak, now->limit.peak) != 0;
+		if (same && other)
 			continue;
 		app->layer = d->layer;
 		n--;
@@ -576,8 +392,8 @@ static bool roofline_request(struct app *app, void *state, const struct key_row 
 	case REQUEST_OWN: return own_request(app, s, key->argument);
 	case REQUEST_DOWN: step(app, s, NULL, 1, false); return true;
 	case REQUEST_UP: step(app, s, NULL, -1, false); return true;
-	case REQUEST_FIRST: app->layer = s->dots[0].layer; return true;
-	case REQUEST_LAST: app->layer = s->dots[s->count - 1].layer; return true;
+	case REQUEST_FIRST: app->layer = s->dots.list[0].layer; return true;
+	case REQUEST_LAST: app->layer = s->dots.list[s->count - 1].layer; return true;
 	default: return false;
 	}
 }

@@ -7,23 +7,15 @@
 #include "ui/views/chart.h"
 #include "ui/views/view.h"
 
+#include "analyze/charts.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct bar {
-	int layer, lane;
-	double start, end, slack; /* ns; slack NaN: unknown, or one lane */
-	bool critical, guess;
-};
-
 struct timeline {
-	struct bar *bars;      /* by start */
-	int count, capacity, lane_count;
-	int *bar_of;           /* per layer of the model's graph: its bar, or -1 */
-	double end_ns;
-	double longest, longest_with_slack; /* bar */
-	int unknown;           /* layers without a cost */
+	struct arena arena;    /* of the bars */
+	struct bars bars;
 	double zoom, left_ns;  /* 1: all of it fits; the first moment shown */
 	int top;               /* first lane shown */
 	int lanes_seen;        /* shown last */
@@ -31,67 +23,22 @@ struct timeline {
 	uint64_t generation;
 };
 
-/* ---- bars and lanes ---- */
-
-static void bar_add(struct app *app, struct timeline *s, int layer, const struct layer_cost *c, bool parallel)
-{
-	double start = parallel ? c->start_ns : s->end_ns;
-	VEC_GROW(s->bars, s->count, s->capacity);
-	s->bars[s->count++] = (struct bar){ .layer = layer, .start = start, .end = start + c->ns,
-		.slack = parallel ? c->slack_ns : NAN, .critical = parallel && app_is_critical(app, c),
-		.guess = app_is_guess(c) };
-	s->end_ns = fmax(s->end_ns, start + c->ns);
-	s->longest = fmax(s->longest, c->ns);
-	s->longest_with_slack = fmax(s->longest_with_slack, c->ns + (parallel ? fmax(c->slack_ns, 0) : 0));
-}
-
-static int by_start(const void *x, const void *y)
-{
-	const struct bar *a = x, *b = y;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return (a->layer > b->layer) - (a->layer < b->layer);
-}
-
 static void timeline_renew(struct app *app, struct timeline *s)
 {
 	const struct analysis *a = session_analysis(app->session);
-	const struct plan *p = app_plan(app);
 	if (s->generation == app->generation)
 		return;
 	s->generation = app->generation;
-	s->count = s->unknown = s->lane_count = 0;
-	s->end_ns = s->longest = s->longest_with_slack = 0;
 	s->zoom = s->zoom >= 1 ? s->zoom : 1;
 	s->seen_layer = -1;
-	if (!a || !p)
-		return;
-	s->bar_of = base_realloc(s->bar_of, ((size_t)p->layer_count + 1) * sizeof(int));
-	bool parallel = scenario_has_path(&a->scenario);
-	for (int i = 0; i < p->layer_count; i++) {
-		const struct layer_cost *c = &a->layers[i];
-		s->bar_of[i] = -1;
-		bool missing = isnan(c->ns) || (parallel && isnan(c->start_ns));
-		s->unknown += missing && !app_is_folded(app, i);
-		if (!missing && c->ns > 0)
-			bar_add(app, s, i, c, parallel);
-	}
-	if (s->count && parallel) /* else they are in this order */
-		qsort(s->bars, (size_t)s->count, sizeof(*s->bars), by_start);
-	for (int i = 0; i < s->count; i++)
-		s->bar_of[s->bars[i].layer] = i;
-	int *lanes = base_malloc(((size_t)p->layer_count + 1) * sizeof(int));
-	s->lane_count = parallel ? schedule_lanes(p, a, lanes) : s->count > 0;
-	for (int i = 0; i < s->count; i++)
-		s->bars[i].lane = parallel ? lanes[s->bars[i].layer] : 0;
-	free(lanes);
+	arena_free(&s->arena);
+	s->bars = a && app_plan(app) ? bars_of(&s->arena, a, app_plan(app)) : (struct bars){ .count = 0 };
 }
 
 static void timeline_close(struct app *app, void *state)
 {
 	(void)app;
-	free(((struct timeline *)state)->bars);
-	free(((struct timeline *)state)->bar_of);
+	arena_free(&((struct timeline *)state)->arena);
 }
 
 /* The bar of the selected layer, of its group or of the layer that contains it; or -1. */
@@ -99,19 +46,19 @@ static int chosen(const struct app *app, const struct timeline *s)
 {
 	const struct plan *p = app_plan(app);
 	int layer = chart_anchor(app, chart_outermost(app, app->layer));
-	return p && s->count && layer >= 0 && layer < p->layer_count ? s->bar_of[layer] : -1;
+	return p && s->bars.count && layer >= 0 && layer < p->layer_count ? s->bars.bar_of[layer] : -1;
 }
 
 /* ---- the part in sight ---- */
 
 static double span(const struct timeline *s)
 {
-	return s->end_ns / s->zoom;
+	return s->bars.end_ns / s->zoom;
 }
 
 static void window_clamp(struct timeline *s)
 {
-	double last = s->end_ns - span(s);
+	double last = s->bars.end_ns - span(s);
 	s->left_ns = s->left_ns > last ? last : s->left_ns;
 	s->left_ns = s->left_ns > 0 ? s->left_ns : 0;
 }
@@ -129,7 +76,7 @@ static void window_follow(struct timeline *s, const struct bar *b, int lanes)
 
 static void lanes_clamp(struct timeline *s, int lanes)
 {
-	int last = s->lane_count > lanes ? s->lane_count - lanes : 0;
+	int last = s->bars.lane_count > lanes ? s->bars.lane_count - lanes : 0;
 	s->top = s->top > last ? last : s->top < 0 ? 0 : s->top;
 }
 
@@ -145,7 +92,7 @@ struct strips {
 
 static int strip_rows(const struct timeline *s, const struct strips *g)
 {
-	return g->ruler + s->lane_count * g->high - (g->high > 2) + g->axis;
+	return g->ruler + s->bars.lane_count * g->high - (g->high > 2) + g->axis;
 }
 
 /* As many strips as have room, then higher lanes. */
@@ -155,7 +102,7 @@ static struct strips strips_make(const struct timeline *s, int height)
 		.high = 1 };
 	g.rows = height;
 	g.lanes = height - g.axis - g.ruler;
-	if (g.lanes < s->lane_count)
+	if (g.lanes < s->bars.lane_count)
 		return g;
 	g.count = height / strip_rows(s, &g);
 	for (; g.high < 3; g.high++) {
@@ -165,7 +112,7 @@ static struct strips strips_make(const struct timeline *s, int height)
 			break;
 	}
 	g.rows = strip_rows(s, &g);
-	g.lanes = s->lane_count;
+	g.lanes = s->bars.lane_count;
 	return g;
 }
 
@@ -216,11 +163,11 @@ static void draw_bar(struct area lane, const struct timeline *s, const struct ba
 /* The first bar that may reach into sight: those before begin too early, whatever their length or slack. */
 static int first_seen(const struct timeline *s, bool with_slack)
 {
-	double from = s->left_ns - (with_slack ? s->longest_with_slack : s->longest);
-	int low = 0, high = s->count;
+	double from = s->left_ns - (with_slack ? s->bars.longest_with_slack : s->bars.longest);
+	int low = 0, high = s->bars.count;
 	while (low < high) {
 		int middle = low + (high - low) / 2;
-		if (s->bars[middle].start < from)
+		if (s->bars.list[middle].start < from)
 			low = middle + 1;
 		else
 			high = middle;
@@ -233,9 +180,10 @@ static void draw_lanes(struct app *app, const struct timeline *s, struct area a,
 	int selected)
 {
 	for (int pass = 0; pass < 3; pass++) /* slack, bars, the selected one */
-		for (int i = first_seen(s, pass == 0); i < s->count && s->bars[i].start <= s->left_ns +
-				span(s); i++) {
-			const struct bar *b = &s->bars[i];
+		for (int i = first_seen(s, pass == 0); i < s->bars.count; i++) {
+			const struct bar *b = &s->bars.list[i];
+			if (b->start > s->left_ns + span(s))
+				break;
 			int y = (b->lane - s->top) * g->high;
 			bool seen = y >= 0 && y < a.height && b->end + fmax(b->slack, 0) >= s->left_ns;
 			if (!seen || (pass == 2 && i != selected))
@@ -262,8 +210,10 @@ static void draw_ruler(struct app *app, const struct timeline *s, struct area li
 {
 	struct chart_span *spans = ARENA_ARRAY(&app->scratch, struct chart_span, (size_t)line.width + 1);
 	int count = 0, end = 0;
-	for (int i = first_seen(s, false); i < s->count && s->bars[i].start <= s->left_ns + span(s); i++) {
-		const struct bar *b = &s->bars[i];
+	for (int i = first_seen(s, false); i < s->bars.count; i++) {
+		const struct bar *b = &s->bars.list[i];
+		if (b->start > s->left_ns + span(s))
+			break;
 		int from = column_of(s, line, b->start), to = column_of(s, line, b->end);
 		from = from < end ? end : from;
 		to = to > line.width ? line.width : to;
@@ -281,7 +231,7 @@ static void draw_ruler(struct app *app, const struct timeline *s, struct area li
 static void draw_lane_names(struct app *app, const struct timeline *s, struct area a, const struct strips *g)
 {
 	bool path = session_analysis(app->session)->complete;
-	for (int i = s->top; i < s->lane_count && (i - s->top) * g->high < a.height; i++)
+	for (int i = s->top; i < s->bars.lane_count && (i - s->top) * g->high < a.height; i++)
 		canvas_fit(a, 1, (i - s->top) * g->high, a.width - 2,
 			i == 0 && path ? STYLE_CRITICAL : STYLE_DIM, i == 0 && path ? "critical" :
 			arena_printf(&app->scratch, "lane %d", i + 1));
@@ -290,8 +240,8 @@ static void draw_lane_names(struct app *app, const struct timeline *s, struct ar
 static void draw_legend(const struct timeline *s, struct area line)
 {
 	bool critical = false, ascii = line.canvas->ascii;
-	for (int i = 0; i < s->count && !critical; i++)
-		critical = s->bars[i].critical;
+	for (int i = 0; i < s->bars.count && !critical; i++)
+		critical = s->bars.list[i].critical;
 	struct chart_key keys[4];
 	int count = 0;
 	if (critical)
@@ -299,7 +249,7 @@ static void draw_legend(const struct timeline *s, struct area line)
 			"critical path" };
 	keys[count++] = (struct chart_key){ STYLE_ACCENT, ascii ? "[==" : "\u2590\u2592\u2592",
 		critical ? "other layer" : "a layer, as wide as its time" };
-	if (s->lane_count > 1)
+	if (s->bars.lane_count > 1)
 		keys[count++] = (struct chart_key){ STYLE_DIM, ascii ? "..." : "\u2508\u2508\u2508",
 			"slack (it may end later)" };
 	keys[count++] = (struct chart_key){ STYLE_WARN, ascii ? "[==" : "\u2590\u2592\u2592", "selected" };
@@ -316,7 +266,7 @@ static const char *duration(struct app *app, double ns)
 
 static const char *chosen_text(struct app *app, const struct timeline *s, int selected)
 {
-	const struct bar *b = selected >= 0 ? &s->bars[selected] : NULL;
+	const struct bar *b = selected >= 0 ? &s->bars.list[selected] : NULL;
 	if (app->layer < 0)
 		return "";
 	if (!b)
@@ -334,29 +284,29 @@ static const char *chosen_text(struct app *app, const struct timeline *s, int se
 static const char *summary_text(struct app *app, const struct timeline *s, int lanes)
 {
 	const struct analysis *a = session_analysis(app->session);
-	bool parallel = scenario_has_path(&a->scenario);
-	const char *text = parallel
-		? arena_printf(&app->scratch, "longest path %s%s", analysis_mark(a), duration(app, s->end_ns))
+	bool parallel = s->bars.is_path;
+	const char *end = duration(app, s->bars.end_ns), *text = parallel
+		? arena_printf(&app->scratch, "longest path %s%s", analysis_mark(a), end)
 		: arena_printf(&app->scratch, "sequential: one after the other, %s%s; %s shows the parallel "
-			"schedule", analysis_mark(a), duration(app, s->end_ns), key_named("parallel"));
+			"schedule", analysis_mark(a), end, key_named("parallel"));
 	if (a->scenario.parallel == PARALLEL_MEASURED)
 		text = arena_printf(&app->scratch, "one after the other, %s%s; side by side %s",
-			analysis_mark(a), duration(app, s->end_ns), duration(app, a->total_ns));
+			analysis_mark(a), end, duration(app, a->total_ns));
 	if (parallel && !a->complete)
 		text = arena_printf(&app->scratch, "%s; critical path not known", text);
 	if (parallel && a->limit)
 		text = arena_printf(&app->scratch, "%s; the bound is longer: %s needs %s", text, a->limit,
 			duration(app, a->total_ns));
-	if (s->lane_count > 1)
-		text = lanes > 0 && lanes < s->lane_count
+	if (s->bars.lane_count > 1)
+		text = lanes > 0 && lanes < s->bars.lane_count
 			? arena_printf(&app->scratch, "%s; lanes %d-%d of %d", text, s->top + 1,
-				s->top + lanes, s->lane_count)
-			: arena_printf(&app->scratch, "%s; %d lanes", text, s->lane_count);
+				s->top + lanes, s->bars.lane_count)
+			: arena_printf(&app->scratch, "%s; %d lanes", text, s->bars.lane_count);
 	if (s->zoom > 1)
 		text = arena_printf(&app->scratch, "%s; %.0fx", text, s->zoom);
-	if (s->unknown)
+	if (s->bars.unknown)
 		text = arena_printf(&app->scratch, "%s; %d layers without a cost have no bar", text,
-			s->unknown);
+			s->bars.unknown);
 	if (a->border_ns > 0)
 		text = arena_printf(&app->scratch, "%s; casts of %s are not shown", text,
 			duration(app, a->border_ns));
@@ -369,23 +319,23 @@ static void timeline_draw(struct app *app, void *state, struct area area)
 {
 	struct timeline *s = state;
 	timeline_renew(app, s);
-	if (!session_analysis(app->session) || !s->count) {
+	if (!session_analysis(app->session) || !s->bars.count) {
 		canvas_fit(area, 1, 0, area.width - 1, STYLE_DIM, "no layer has a cost yet");
 		return;
 	}
 	int selected = chosen(app, s);
 	struct chart_line lines[] = { { chosen_text(app, s, selected), STYLE_BOLD },
-		{ summary_text(app, s, s->lane_count), STYLE_DIM } };
+		{ summary_text(app, s, s->bars.lane_count), STYLE_DIM } };
 	struct area above = chart_above(area, lines, 2);
 	int legend = above.height >= LEGEND_LEAST;
-	int left = s->lane_count > 1 && area.width >= LANE_NAMES_LEAST ? LANE_NAMES : 0;
+	int left = s->bars.lane_count > 1 && area.width >= LANE_NAMES_LEAST ? LANE_NAMES : 0;
 	struct area chart = canvas_part(above, 0, legend, above.width, above.height - legend);
 	struct strips g = strips_make(s, chart.height);
 	s->lanes_seen = g.lanes;
 	lanes_clamp(s, g.lanes);
 	window_clamp(s);
 	if (selected >= 0 && g.lanes > 0 && s->seen_layer != app->layer)
-		window_follow(s, &s->bars[selected], g.lanes);
+		window_follow(s, &s->bars.list[selected], g.lanes);
 	s->seen_layer = app->layer;
 	lines[1].text = summary_text(app, s, g.lanes);
 	chart_foot(chart_below(area, above), lines, 2);
@@ -428,11 +378,11 @@ static void zoom(struct timeline *s, const struct bar *b, double by)
 /* The bar of the nearest lane in a direction that is closest in time; or -1. */
 static int beside(const struct timeline *s, int from, int direction)
 {
-	const struct bar *b = &s->bars[from];
+	const struct bar *b = &s->bars.list[from];
 	int best = -1;
 	double least = NAN;
-	for (int i = 0; i < s->count; i++) {
-		const struct bar *c = &s->bars[i];
+	for (int i = 0; i < s->bars.count; i++) {
+		const struct bar *c = &s->bars.list[i];
 		if (c->lane != b->lane + direction)
 			continue;
 		double apart = fmax(fmax(c->start - b->end, b->start - c->end), 0) +
@@ -448,10 +398,10 @@ static int beside(const struct timeline *s, int from, int direction)
 static int along(const struct timeline *s, int from, int direction, bool critical)
 {
 	int i = from + direction;
-	while (i >= 0 && i < s->count &&
-		(critical ? !s->bars[i].critical : s->bars[i].lane != s->bars[from].lane))
+	while (i >= 0 && i < s->bars.count &&
+		(critical ? !s->bars.list[i].critical : s->bars.list[i].lane != s->bars.list[from].lane))
 		i += direction;
-	return i >= 0 && i < s->count ? i : -1;
+	return i >= 0 && i < s->bars.count ? i : -1;
 }
 
 /* One lane: up and down are along it. */
@@ -460,7 +410,7 @@ static int step(const struct timeline *s, int from, enum request r, int own)
 	int down = r == REQUEST_DOWN ? 1 : r == REQUEST_UP ? -1 : 0;
 	int right = own == TIME_LATER ? 1 : own == TIME_EARLIER ? -1 : 0;
 	int next = own == TIME_NEXT ? 1 : own == TIME_PREVIOUS ? -1 : 0;
-	if (down && s->lane_count > 1)
+	if (down && s->bars.lane_count > 1)
 		return beside(s, from, down);
 	return along(s, from, down + right + next, next != 0);
 }
@@ -469,12 +419,12 @@ static void walk(struct app *app, const struct timeline *s, enum request r, int 
 {
 	int at = chosen(app, s), n = app->count ? app->count : 1, first = at;
 	if (at < 0) {
-		app->layer = s->bars[0].layer;
+		app->layer = s->bars.list[0].layer;
 		return;
 	}
 	for (int to; n > 0 && (to = step(s, at, r, own)) >= 0; n--)
 		at = to;
-	app->layer = at == first ? app->layer : s->bars[at].layer;
+	app->layer = at == first ? app->layer : s->bars.list[at].layer;
 	if (at == first && (own == TIME_NEXT || own == TIME_PREVIOUS))
 		app_note(app, false, "%s%s%s", scenario_has_path(session_scenario(app->session)) ?
 			"no critical layer in this direction" : "no critical path in a sequential scenario: ",
@@ -492,7 +442,7 @@ static bool scroll(struct timeline *s, int by)
 		window_clamp(s);
 		return true;
 	}
-	if (s->lane_count <= s->lanes_seen)
+	if (s->bars.lane_count <= s->lanes_seen)
 		return false;
 	s->top += by;
 	lanes_clamp(s, s->lanes_seen);
@@ -502,7 +452,7 @@ static bool scroll(struct timeline *s, int by)
 static bool own_request(struct app *app, struct timeline *s, int own)
 {
 	int selected = chosen(app, s);
-	const struct bar *b = selected >= 0 ? &s->bars[selected] : NULL;
+	const struct bar *b = selected >= 0 ? &s->bars.list[selected] : NULL;
 	double by = pow(2, app->count ? fmin(app->count, 40) : 1);
 	if (own == TIME_IN || own == TIME_OUT || own == TIME_ALL)
 		zoom(s, b, own == TIME_IN ? by : own == TIME_OUT ? 1 / by : 0);
@@ -520,7 +470,7 @@ static bool timeline_request(struct app *app, void *state, const struct key_row 
 		app_show(app, &view_detail, app->layer);
 		return true;
 	}
-	if (!s->count)
+	if (!s->bars.count)
 		return key->request == REQUEST_OWN;
 	double page = span(s) * (app->count ? app->count : 1);
 	switch (key->request) {
@@ -533,8 +483,8 @@ static bool timeline_request(struct app *app, void *state, const struct key_row 
 	case REQUEST_PAGE_UP: s->left_ns -= page; break;
 	case REQUEST_HALF_DOWN: s->left_ns += page / 2; break;
 	case REQUEST_HALF_UP: s->left_ns -= page / 2; break;
-	case REQUEST_FIRST: app->layer = s->bars[0].layer; return true;
-	case REQUEST_LAST: app->layer = s->bars[s->count - 1].layer; return true;
+	case REQUEST_FIRST: app->layer = s->bars.list[0].layer; return true;
+	case REQUEST_LAST: app->layer = s->bars.list[s->bars.count - 1].layer; return true;
 	default: return false;
 	}
 	window_clamp(s);
