@@ -26,6 +26,7 @@ struct net {
 	struct model m;
 	struct graph g;
 	struct net *parent;
+	struct net *bodies, *next; /* subgraphs that net_free frees */
 	struct hash names;
 	int node_capacity, value_capacity, input_capacity, output_capacity;
 	struct opset opset;
@@ -212,6 +213,10 @@ NET_OK struct model *net_model(struct net *n)
 
 NET_OK void net_free(struct net *n)
 {
+	for (struct net *body = n->bodies, *next; body; body = next) {
+		next = body->next;
+		net_free(body);
+	}
 	arena_free(&n->m.arena);
 	hash_free(&n->names);
 	free(n->g.nodes);
