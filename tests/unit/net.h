@@ -74,6 +74,19 @@ NET_OK int net_value(struct net *n, const char *name)
 	return n->g.value_count++;
 }
 
+/* Ends the first of a list of dimensions at its comma, which is in no parentheses. Returns the rest, or
+ * NULL. */
+NET_OK char *net_dim_end(char *dims)
+{
+	int depth = 0;
+	for (; *dims && (*dims != ',' || depth > 0); dims++)
+		depth += *dims == '(' ? 1 : *dims == ')' ? -1 : 0;
+	if (!*dims)
+		return NULL;
+	*dims = '\0';
+	return dims + 1;
+}
+
 /* dims as "1,batch,?", NULL: rank unknown, "": scalar. */
 NET_OK void net_declare(struct net *n, const char *name, enum dtype t, const char *dims)
 {
@@ -86,10 +99,12 @@ NET_OK void net_declare(struct net *n, const char *name, enum dtype t, const cha
 	if (!dims)
 		return;
 	snprintf(copy, sizeof(copy), "%s", dims);
-	for (char *d = strtok(copy, ","); d; d = strtok(NULL, ",")) {
-		bool number = (*d >= '0' && *d <= '9') || *d == '-';
+	for (char *rest, *d = *copy ? copy : NULL; d; d = rest) {
+		rest = net_dim_end(d);
+		int64_t size;
+		bool number = text_to_int64(text_of(d), &size);
 		list[rank++] = *d == '?' ? dim_unknown()
-			       : number	 ? dim_known(atoll(d))
+			       : number	 ? dim_known(size)
 					 : dim_symbol(&n->m.arena, text_of(d));
 	}
 	v->shape = shape_make(&n->m.arena, rank);

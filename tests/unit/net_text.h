@@ -4,11 +4,12 @@
  *   <float[4,3,3,3] w = {}, int64[2] shape = {1,-1}, float[1,4] declared>
  *   {
  *       c = Conv <pads = [1,1,1,1]> (x, w)
- *       , last = my.Odd <mode = "a", then_branch = g () => (t) { t = Relu(c) }> (c, , shape)
+ *       [its name] , last = my.Odd <mode = "a", then_branch = g () => (t) { t = Relu(c) }> (c, , shape)
  *   }
  *
  * Differences: `= {}` is a constant of which only the shape is known; a type may be left out (unknown), and
- * so may a result's name; "quoted names" may have any character; an attribute `?` cannot be read. */
+ * so may a result's name; "quoted names" may have any character; \e in a node's name is ESC; an
+ * attribute `?` cannot be read. */
 #ifndef NET_TEXT_H
 #define NET_TEXT_H
 
@@ -215,6 +216,11 @@ NET_OK void net_node_read(struct net_reader *r, struct net *n)
 	char name[128], op[128];
 	struct attribute list[20] = { 0 };
 	int count = 0, behind = 0;
+	char label[128] = "";
+	if (net_take(r, "[")) {
+		net_raw(r, "]", label, sizeof(label));
+		net_need(r, "]");
+	}
 	for (int first = 1; first || net_take(r, ","); first = 0) {
 		net_name(r, name);
 		str_addf(&outputs, "%s%s", first ? "" : ",", name);
@@ -242,6 +248,9 @@ NET_OK void net_node_read(struct net_reader *r, struct net *n)
 	str_free(&inputs);
 	str_free(&outputs);
 	node->domain = dot ? (struct text){ net_copy(n, op), (size_t)(dot - op) } : node->domain;
+	for (char *escape; (escape = strstr(label, "\\e"));)
+		memmove(escape + 1, escape + 2, strlen(escape + 1)), *escape = '\033';
+	node->name = text_of(net_copy(n, label));
 	node->attributes = ARENA_ARRAY(&n->m.arena, struct attribute, 20);
 	memcpy(node->attributes, list, sizeof(list));
 	node->attribute_count = count;

@@ -7,8 +7,8 @@
  *   again float[N,8] => float[N,9]                       the same model with other text in it; plans follow
  *
  * A subject is a value, or the layer that makes it; y/0/inner is `inner` in the first body of that layer;
- * none: the plan. Numbers may be expressions: flops y: 2*4*8. The keys are the rows of case_keys and case_checks.
- * GENERATE=1 writes what came into the file, for review. */
+ * without one, the plan. Numbers may be expressions: flops y: 2*4*8. The keys are the rows of case_texts and
+ * case_members. GENERATE=1 writes what came into the file, for review. */
 #ifndef PLAN_CASES_H
 #define PLAN_CASES_H
 
@@ -495,12 +495,24 @@ NET_OK void case_value(struct case_plan *c, struct text name, const char *number
 		list[v->count++] = strtod(p, (char **)&p);
 }
 
+/* The next word of a line, "within quotes" with blanks; NULL behind the last. */
+NET_OK char *case_word(char **line)
+{
+	char *p = *line + strspn(*line, " ");
+	char *end = *p == '"' ? ++p, strchr(p, '"') : p + strcspn(p, " ");
+	if (!*p || !end)
+		return NULL;
+	*line = *end ? end + 1 : end;
+	*end = '\0';
+	return p;
+}
+
 /* Returns false at a word that is no option. */
 NET_OK bool case_options(struct case_plan *c, char *line)
 {
 	c->o = (struct plan_options){ .bindings = c->dims, .shapes = c->shapes, .values = c->values };
-	for (char *save, *word = strtok_r(line, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
-		char *value = strtok_r(NULL, " ", &save), *eq = value ? strchr(value, '=') : NULL;
+	for (char *word; (word = case_word(&line));) {
+		char *value = case_word(&line), *eq = value ? strchr(value, '=') : NULL;
 		struct text name = eq ? (struct text){ value, (size_t)(eq - value) } : TEXT("");
 		if (!value)
 			return false;
