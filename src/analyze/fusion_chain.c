@@ -421,8 +421,7 @@ static bool passes(struct chain *c, const struct plan_layer *l)
 		return false;
 	if (chain_hands_on(l))
 		return true;
-	if (!plan_layer_is(l, "Reshape") && !plan_layer_is(l, "Flatten") && !plan_layer_is(l, "Squeeze") &&
-		!plan_layer_is(l, "Unsqueeze"))
+	if (!plan_layer_has(l, OP_RESHAPES))
 		return false;
 	const struct shape *from = &c->plan->values[c->value].shape;
 	const struct shape *to = &c->plan->values[l->outputs[0]].shape;

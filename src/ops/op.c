@@ -190,7 +190,7 @@ static bool call_is_given(const struct op_call *c)
 {
 	for (int i = 0; i < c->input_count; i++) {
 		if (op_in(c, i) && c->inputs[i].given)
-			return strcmp(c->op->name, "Shape") != 0 && strcmp(c->op->name, "Size") != 0;
+			return !(c->op->flags & OP_READS_SHAPE);
 	}
 	return false;
 }

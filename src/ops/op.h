@@ -77,6 +77,30 @@ struct op_problem {
 	const char *why;  /* when not known: one line, e.g. "batch is not bound" */
 };
 
+/* What other rooms ask of an operator, so that they need not list names. */
+enum op_flag {
+	OP_ANY_LAYOUT = 1,   /* elementwise, or data movement: a copy or proxy costs the same in any layout */
+	OP_ACTIVATION = 2,   /* an integer layer applies it before its result is quantized */
+	OP_EPILOGUE = 4,     /* frameworks fuse it with the kernel before it */
+	OP_RANDOM = 8,       /* the outputs do not follow from inputs and attributes (Dropout: in training) */
+	OP_RESHAPES = 16,    /* new dimensions for the same elements in the same order */
+	OP_MOVES_WEIGHTS = 32, /* moves or casts quantized weights, which happens before run time */
+	OP_READS_SHAPE = 64  /* reads the shape of its input, no data */
+};
+
+/* Which inputs and outputs must be quantized for the operator to be an integer layer. */
+enum op_quant {
+	QUANT_NONE,
+	QUANT_PRODUCT, /* sums in s32: both factors quantized; any output */
+	QUANT_PAIR,    /* two quantized inputs, one quantized output */
+	QUANT_LIST,    /* all inputs and the output quantized */
+	QUANT_SINGLE,  /* the first input and the output quantized */
+	QUANT_CHOICE,  /* the second and third input and the output quantized */
+	QUANT_INDEX,   /* the first input quantized; the output is an index without a scale */
+	QUANT_MOVER    /* the first input and the outputs quantized with one scale: integers are only moved or
+			  compared */
+};
+
 struct op {
 	const char *name;
 	const char *domain;          /* "" = ai.onnx */
@@ -92,6 +116,8 @@ struct op {
 						     ...); NULL = never */
 	const char *note;            /* for `benanza ops` and the man page; may be NULL */
 	const void *own;             /* what the row's rules need to know of it; of a type of their file */
+	unsigned flags;              /* of enum op_flag */
+	enum op_quant quant;
 };
 
 /* The row of a node's operator, or NULL if it is not in the table. O(1). */

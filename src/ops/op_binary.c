@@ -501,37 +501,40 @@ static void binary_problem(const struct op_call *c, struct op_problem *out)
 	}
 }
 
+#define ANY OP_ANY_LAYOUT
+#define FUSED OP_ANY_LAYOUT | OP_EPILOGUE
+#define INTEGER FUSED, QUANT_PAIR
 #define MANY "with more than two inputs measured as a plain copy of equal bytes"
-#define BINARY(name, since, note, ...)                                                                       \
+#define BINARY(name, since, note, flags, ...)                                                                \
 	{ name, "", since, 0, 2, 2, CLASS_MEMORY, binary_shape, binary_cost, binary_problem, NULL, note, \
-		&(const struct binary){ __VA_ARGS__ } }
-#define VARIADIC(name, ...)                                                                          \
+		&(const struct binary){ __VA_ARGS__ }, flags }
+#define VARIADIC(name, flags, ...)                                                                   \
 	{ name, "", 1, 0, 1, -1, CLASS_MEMORY, binary_shape, binary_cost, binary_problem, \
-		binary_free, MANY, &(const struct binary){ __VA_ARGS__ } }
+		binary_free, MANY, &(const struct binary){ __VA_ARGS__ }, flags }
 
 static const struct op rows[] = {
-	BINARY("Add", 1, NULL, BINARY_ADD, MODE_ADD, false, true, false),
-	BINARY("And", 1, OP_COPY, BINARY_AND, MODE_NONE, true, true, true),
-	BINARY("BitShift", 11, OP_COPY, BINARY_SHIFT, MODE_NONE, true, false, false),
-	BINARY("BitwiseAnd", 18, OP_COPY, BINARY_BITS_AND, MODE_NONE, true, false, false),
-	BINARY("BitwiseOr", 18, OP_COPY, BINARY_BITS_OR, MODE_NONE, true, false, false),
-	BINARY("BitwiseXor", 18, OP_COPY, BINARY_BITS_XOR, MODE_NONE, true, false, false),
-	BINARY("Div", 1, NULL, BINARY_DIV, MODE_DIV, false, false, false),
-	BINARY("Equal", 1, NULL, BINARY_EQUAL, MODE_EQUAL, false, true, true),
-	BINARY("Greater", 1, NULL, BINARY_GREATER, MODE_GREATER, false, false, true),
-	BINARY("GreaterOrEqual", 12, NULL, BINARY_GREATER_EQ, MODE_GREATER_EQ, false, false, true),
-	BINARY("Less", 1, NULL, BINARY_LESS, MODE_LESS, false, false, true),
-	BINARY("LessOrEqual", 12, NULL, BINARY_LESS_EQ, MODE_LESS_EQ, false, false, true),
-	BINARY("Mod", 10, "measured as Div", BINARY_MOD, MODE_DIV, true, false, false),
-	BINARY("Mul", 1, NULL, BINARY_MUL, MODE_MUL, false, true, false),
-	BINARY("Or", 1, OP_COPY, BINARY_OR, MODE_NONE, true, true, true),
-	BINARY("PRelu", 1, "measured as Mul", BINARY_PRELU, MODE_MUL, true, false, false),
-	BINARY("Pow", 1, "by a tensor: measured as Mul", BINARY_POW, MODE_MUL, true, false, false),
-	BINARY("Sub", 1, NULL, BINARY_SUB, MODE_SUB, false, false, false),
-	BINARY("Xor", 1, OP_COPY, BINARY_XOR, MODE_NONE, true, true, true),
-	VARIADIC("Max", BINARY_MAX, MODE_MAXIMUM, false, true, false),
-	VARIADIC("Mean", BINARY_MEAN, MODE_ADD, true, true, false),
-	VARIADIC("Min", BINARY_MIN, MODE_MINIMUM, false, true, false),
-	VARIADIC("Sum", BINARY_ADD, MODE_ADD, false, true, false),
+	BINARY("Add", 1, NULL, INTEGER, BINARY_ADD, MODE_ADD, false, true, false),
+	BINARY("And", 1, OP_COPY, ANY, BINARY_AND, MODE_NONE, true, true, true),
+	BINARY("BitShift", 11, OP_COPY, 0, BINARY_SHIFT, MODE_NONE, true, false, false),
+	BINARY("BitwiseAnd", 18, OP_COPY, 0, BINARY_BITS_AND, MODE_NONE, true, false, false),
+	BINARY("BitwiseOr", 18, OP_COPY, 0, BINARY_BITS_OR, MODE_NONE, true, false, false),
+	BINARY("BitwiseXor", 18, OP_COPY, 0, BINARY_BITS_XOR, MODE_NONE, true, false, false),
+	BINARY("Div", 1, NULL, FUSED, BINARY_DIV, MODE_DIV, false, false, false),
+	BINARY("Equal", 1, NULL, ANY, BINARY_EQUAL, MODE_EQUAL, false, true, true),
+	BINARY("Greater", 1, NULL, ANY, BINARY_GREATER, MODE_GREATER, false, false, true),
+	BINARY("GreaterOrEqual", 12, NULL, 0, BINARY_GREATER_EQ, MODE_GREATER_EQ, false, false, true),
+	BINARY("Less", 1, NULL, ANY, BINARY_LESS, MODE_LESS, false, false, true),
+	BINARY("LessOrEqual", 12, NULL, 0, BINARY_LESS_EQ, MODE_LESS_EQ, false, false, true),
+	BINARY("Mod", 10, "measured as Div", ANY, BINARY_MOD, MODE_DIV, true, false, false),
+	BINARY("Mul", 1, NULL, INTEGER, BINARY_MUL, MODE_MUL, false, true, false),
+	BINARY("Or", 1, OP_COPY, ANY, BINARY_OR, MODE_NONE, true, true, true),
+	BINARY("PRelu", 1, "measured as Mul", FUSED, BINARY_PRELU, MODE_MUL, true, false, false),
+	BINARY("Pow", 1, "by a tensor: measured as Mul", FUSED, BINARY_POW, MODE_MUL, true, false, false),
+	BINARY("Sub", 1, NULL, INTEGER, BINARY_SUB, MODE_SUB, false, false, false),
+	BINARY("Xor", 1, OP_COPY, 0, BINARY_XOR, MODE_NONE, true, true, true),
+	VARIADIC("Max", ANY, BINARY_MAX, MODE_MAXIMUM, false, true, false),
+	VARIADIC("Mean", ANY, BINARY_MEAN, MODE_ADD, true, true, false),
+	VARIADIC("Min", ANY, BINARY_MIN, MODE_MINIMUM, false, true, false),
+	VARIADIC("Sum", FUSED, BINARY_ADD, MODE_ADD, false, true, false),
 };
 const struct op_rows op_binary_rows = OP_ROWS(rows);

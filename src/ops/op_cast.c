@@ -188,9 +188,10 @@ static RULE_SHAPE(bit_cast)
 
 static const struct op rows[] = {
 	{ "Cast", "", 1, 0, 1, 1, CLASS_MOVE, cast_shape, cast_cost, cast_problem, cast_free,
-		"64-bit and other rare types: a copy of equal bytes" },
+		"64-bit and other rare types: a copy of equal bytes",
+		.flags = OP_ANY_LAYOUT | OP_EPILOGUE | OP_MOVES_WEIGHTS },
 	{ "CastLike", "", 15, 0, 2, 2, CLASS_MOVE, cast_like_shape, cast_cost, cast_problem, cast_free,
 		NULL },
-	OP_SHAPE_ROW("BitCast", 26, 0, 1, 1, bit_cast_shape),
+	OP_SHAPE_ROW("BitCast", 26, 0, 1, 1, bit_cast_shape, 0),
 };
 const struct op_rows op_cast_rows = OP_ROWS(rows);

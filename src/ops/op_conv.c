@@ -396,9 +396,10 @@ static RULE_COST(col2im)
 }
 
 static const struct op rows[] = {
-	{ "Conv", "", 1, 0, 2, 3, CLASS_COMPUTE, op_conv_shape, op_conv_cost, op_conv_problem, NULL, NULL },
+	{ "Conv", "", 1, 0, 2, 3, CLASS_COMPUTE, op_conv_shape, op_conv_cost, op_conv_problem,
+		.quant = QUANT_PRODUCT },
 	{ "ConvTranspose", "", 1, 0, 2, 3, CLASS_COMPUTE, op_deconv_shape, op_deconv_cost, op_deconv_problem,
-		NULL, NULL },
+		.quant = QUANT_PRODUCT },
 	{ "DeformConv", "", 19, 0, 3, 5, CLASS_COMPUTE, deform_conv_shape, deform_conv_cost,
 		deform_conv_problem, NULL, "measured as the convolution alone (proxy)" },
 	{ "Col2Im", "", 18, 0, 3, 3, CLASS_MEMORY, col2im_shape, col2im_cost, op_problem_mover, NULL,

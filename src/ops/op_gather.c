@@ -311,17 +311,19 @@ static RULE_SHAPE(reverse_sequence)
 }
 
 static const struct op rows[] = {
-	{ "Gather", "", 1, 0, 2, 2, CLASS_MOVE, gather_shape, op_gather_cost, gather_problem, NULL, NULL },
-	OP_MOVER_ROW("GatherElements", 11, 0, 2, 2, gather_elements_shape, op_gather_cost, NULL),
-	OP_MOVER_ROW("GatherND", 11, 0, 2, 2, gather_nd_shape, op_gather_cost, NULL),
-	OP_MOVER_ROW("ScatterND", 11, 0, 3, 3, scatter_nd_shape, op_cost_move, NULL),
-	OP_MOVER_ROW("ScatterElements", 11, 0, 3, 3, scatter_elements_shape, op_cost_move, NULL),
-	OP_MOVER_ROW("Scatter", 9, 0, 3, 3, scatter_elements_shape, op_cost_move, NULL),
-	{ "Where", "", 9, 0, 3, 3, CLASS_MOVE, where_shape, op_cost_move, where_problem, NULL, NULL },
-	OP_MOVER_ROW("OneHot", 9, 0, 3, 3, one_hot_shape, op_cost_move, NULL),
+	{ "Gather", "", 1, 0, 2, 2, CLASS_MOVE, gather_shape, op_gather_cost, gather_problem,
+		.quant = QUANT_MOVER },
+	OP_MOVER_ROW("GatherElements", 11, 0, 2, 2, gather_elements_shape, op_gather_cost, NULL, 0),
+	OP_MOVER_ROW("GatherND", 11, 0, 2, 2, gather_nd_shape, op_gather_cost, NULL, 0),
+	OP_MOVER_ROW("ScatterND", 11, 0, 3, 3, scatter_nd_shape, op_cost_move, NULL, 0),
+	OP_MOVER_ROW("ScatterElements", 11, 0, 3, 3, scatter_elements_shape, op_cost_move, NULL, 0),
+	OP_MOVER_ROW("Scatter", 9, 0, 3, 3, scatter_elements_shape, op_cost_move, NULL, 0),
+	{ "Where", "", 9, 0, 3, 3, CLASS_MOVE, where_shape, op_cost_move, where_problem,
+		.flags = OP_ANY_LAYOUT, .quant = QUANT_CHOICE },
+	OP_MOVER_ROW("OneHot", 9, 0, 3, 3, one_hot_shape, op_cost_move, NULL, 0),
 	{ "NonZero", "", 9, 0, 1, 1, CLASS_MOVE, nonzero_shape, op_cost_move, op_problem_mover, NULL,
 		"the size of its output depends on the data" },
-	OP_MOVER_ROW("Trilu", 14, 0, 1, 2, trilu_shape, op_first_cost, NULL),
-	OP_MOVER_ROW("ReverseSequence", 10, 0, 2, 2, reverse_sequence_shape, op_cost_move, NULL),
+	OP_MOVER_ROW("Trilu", 14, 0, 1, 2, trilu_shape, op_first_cost, NULL, 0),
+	OP_MOVER_ROW("ReverseSequence", 10, 0, 2, 2, reverse_sequence_shape, op_cost_move, NULL, 0),
 };
 const struct op_rows op_gather_rows = OP_ROWS(rows);

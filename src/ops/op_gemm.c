@@ -325,9 +325,11 @@ RULE_PROBLEM(op_matmul)
 }
 
 static const struct op rows[] = {
-	{ "Gemm", "", 1, 10, 3, 3, CLASS_COMPUTE, op_gemm_shape, op_gemm_cost, op_gemm_problem, NULL, NULL },
-	{ "Gemm", "", 11, 0, 2, 3, CLASS_COMPUTE, op_gemm_shape, op_gemm_cost, op_gemm_problem, NULL, NULL },
-	{ "MatMul", "", 1, 0, 2, 2, CLASS_COMPUTE, op_matmul_shape, op_matmul_cost, op_matmul_problem, NULL,
-		NULL },
+	{ "Gemm", "", 1, 10, 3, 3, CLASS_COMPUTE, op_gemm_shape, op_gemm_cost, op_gemm_problem,
+		.quant = QUANT_PRODUCT },
+	{ "Gemm", "", 11, 0, 2, 3, CLASS_COMPUTE, op_gemm_shape, op_gemm_cost, op_gemm_problem,
+		.quant = QUANT_PRODUCT },
+	{ "MatMul", "", 1, 0, 2, 2, CLASS_COMPUTE, op_matmul_shape, op_matmul_cost, op_matmul_problem,
+		.quant = QUANT_PRODUCT },
 };
 const struct op_rows op_gemm_rows = OP_ROWS(rows);

@@ -489,16 +489,18 @@ static int space_to_depth_shape(struct op_call *c, struct error *err)
 
 static const struct op rows[] = {
 	{ "Transpose", "", 1, 0, 1, 1, CLASS_MOVE, transpose_shape, op_cost_move, transpose_problem,
-		transpose_free, NULL },
+		transpose_free, .flags = OP_MOVES_WEIGHTS, .quant = QUANT_MOVER },
 	{ "Concat", "", 1, 0, 1, -1, CLASS_MOVE, concat_shape, op_cost_move, concat_problem, concat_free,
-		NULL },
-	OP_MOVER_ROW("Split", 1, 1, 1, 2, split_shape, op_taken_cost, split_free),
-	OP_MOVER_ROW("Split", 2, 12, 1, 1, split_shape, op_taken_cost, split_free),
-	OP_MOVER_ROW("Split", 13, 0, 1, 2, split_shape, op_taken_cost, split_free),
-	OP_MOVER_ROW("Expand", 8, 0, 2, 2, expand_shape, op_first_cost, op_same_shape_free),
-	OP_MOVER_ROW("Tile", 1, 5, 3, 3, tile_old_shape, op_first_cost, op_same_shape_free),
-	OP_MOVER_ROW("Tile", 6, 0, 2, 2, tile_shape, op_first_cost, op_same_shape_free),
-	OP_MOVER_ROW("DepthToSpace", 1, 0, 1, 1, depth_to_space_shape, op_cost_move, NULL),
-	OP_MOVER_ROW("SpaceToDepth", 1, 0, 1, 1, space_to_depth_shape, op_cost_move, NULL),
+		.flags = OP_ANY_LAYOUT, .quant = QUANT_LIST },
+	OP_MOVER_ROW("Split", 1, 1, 1, 2, split_shape, op_taken_cost, split_free, OP_ANY_LAYOUT, QUANT_MOVER),
+	OP_MOVER_ROW("Split", 2, 12, 1, 1, split_shape, op_taken_cost, split_free,
+		OP_ANY_LAYOUT, QUANT_MOVER),
+	OP_MOVER_ROW("Split", 13, 0, 1, 2, split_shape, op_taken_cost, split_free,
+		OP_ANY_LAYOUT, QUANT_MOVER),
+	OP_MOVER_ROW("Expand", 8, 0, 2, 2, expand_shape, op_first_cost, op_same_shape_free, 0, QUANT_MOVER),
+	OP_MOVER_ROW("Tile", 1, 5, 3, 3, tile_old_shape, op_first_cost, op_same_shape_free, 0, QUANT_MOVER),
+	OP_MOVER_ROW("Tile", 6, 0, 2, 2, tile_shape, op_first_cost, op_same_shape_free, 0, QUANT_MOVER),
+	OP_MOVER_ROW("DepthToSpace", 1, 0, 1, 1, depth_to_space_shape, op_cost_move, NULL, 0, QUANT_MOVER),
+	OP_MOVER_ROW("SpaceToDepth", 1, 0, 1, 1, space_to_depth_shape, op_cost_move, NULL, 0, QUANT_MOVER),
 };
 const struct op_rows op_move_rows = OP_ROWS(rows);

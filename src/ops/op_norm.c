@@ -450,7 +450,7 @@ static RULE_PROBLEM(mean_variance)
 
 static const struct op rows[] = {
 	{ "BatchNormalization", "", 1, 0, 5, 5, CLASS_MEMORY, batchnorm_shape, batchnorm_cost,
-		batchnorm_problem, NULL, "inference" },
+		batchnorm_problem, NULL, "inference", .flags = OP_EPILOGUE },
 	{ "LayerNormalization", "", 1, 0, 2, 3, CLASS_MEMORY, layernorm_shape, layernorm_cost,
 		layernorm_problem, NULL, "before opset 17 an extension of ONNX Runtime" },
 	{ "RMSNormalization", "", 23, 0, 2, 2, CLASS_MEMORY, layernorm_shape, rms_norm_cost, rms_norm_problem,
@@ -461,7 +461,8 @@ static const struct op rows[] = {
 		instance_norm_problem, NULL, NULL },
 	{ "GroupNormalization", "", 18, 0, 3, 3, CLASS_MEMORY, instance_norm_shape, instance_norm_cost,
 		group_norm_problem, NULL, NULL },
-	{ "Softmax", "", 1, 0, 1, 1, CLASS_MEMORY, softmax_shape, softmax_cost, softmax_problem, NULL, NULL },
+	{ "Softmax", "", 1, 0, 1, 1, CLASS_MEMORY, softmax_shape, softmax_cost, softmax_problem,
+		.quant = QUANT_SINGLE },
 	{ "LogSoftmax", "", 1, 0, 1, 1, CLASS_MEMORY, softmax_shape, softmax_cost, softmax_problem, NULL,
 		NULL },
 	{ "Hardmax", "", 1, 0, 1, 1, CLASS_MEMORY, softmax_shape, hardmax_cost, hardmax_problem, NULL,
@@ -472,6 +473,6 @@ static const struct op rows[] = {
 		mean_variance_problem, NULL, "measured as LayerNormalization" },
 	{ "LRN", "", 1, 0, 1, 1, CLASS_MEMORY, lrn_shape, lrn_cost, lrn_problem, NULL, NULL },
 	{ "Dropout", "", 1, 0, 1, 3, CLASS_MEMORY, dropout_shape, dropout_cost, dropout_problem, dropout_free,
-		"free at inference" },
+		"free at inference", .flags = OP_RANDOM, .quant = QUANT_MOVER },
 };
 const struct op_rows op_norm_rows = OP_ROWS(rows);

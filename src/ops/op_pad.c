@@ -122,9 +122,9 @@ static RULE_COST(center_crop_pad)
 }
 
 static const struct op rows[] = {
-	OP_MOVER_ROW("Pad", 1, 10, 1, 1, pad_shape, op_first_cost, pad_free),
-	OP_MOVER_ROW("Pad", 11, 0, 2, 4, pad_shape, op_first_cost, pad_free),
+	OP_MOVER_ROW("Pad", 1, 10, 1, 1, pad_shape, op_first_cost, pad_free, OP_ANY_LAYOUT, QUANT_MOVER),
+	OP_MOVER_ROW("Pad", 11, 0, 2, 4, pad_shape, op_first_cost, pad_free, OP_ANY_LAYOUT, QUANT_MOVER),
 	OP_MOVER_ROW("CenterCropPad", 18, 0, 2, 2, center_crop_pad_shape, center_crop_pad_cost,
-		op_same_shape_free),
+		op_same_shape_free, 0),
 };
 const struct op_rows op_pad_rows = OP_ROWS(rows);

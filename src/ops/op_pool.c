@@ -230,12 +230,13 @@ static RULE_COST(max_unpool)
 
 static const struct op rows[] = {
 	{ "MaxPool", "", 1, 0, 1, 1, CLASS_MEMORY, pool_shape, pool_cost, pool_problem, NULL,
-		"the indices output is not measured (proxy)" },
-	{ "AveragePool", "", 1, 0, 1, 1, CLASS_MEMORY, pool_shape, pool_cost, pool_problem, NULL, NULL },
+		"the indices output is not measured (proxy)", .quant = QUANT_MOVER },
+	{ "AveragePool", "", 1, 0, 1, 1, CLASS_MEMORY, pool_shape, pool_cost, pool_problem,
+		.quant = QUANT_SINGLE },
 	{ "LpPool", "", 1, 0, 1, 1, CLASS_MEMORY, pool_shape, lp_pool_cost, lp_pool_problem, NULL,
 		"measured as AveragePool (proxy)" },
 	{ "GlobalAveragePool", "", 1, 0, 1, 1, CLASS_MEMORY, global_pool_shape, global_pool_cost,
-		global_pool_problem, global_pool_free, NULL },
+		global_pool_problem, global_pool_free, .quant = QUANT_SINGLE },
 	{ "GlobalMaxPool", "", 1, 0, 1, 1, CLASS_MEMORY, global_pool_shape, global_pool_cost,
 		global_pool_problem, global_pool_free, NULL },
 	{ "GlobalLpPool", "", 1, 0, 1, 1, CLASS_MEMORY, global_pool_shape, global_lp_pool_cost,

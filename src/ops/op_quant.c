@@ -368,7 +368,7 @@ static RULE_COST(bfp)
 #define QUANTIZER(name, domain, since, most, rules)                                                          \
 	{                                                                                                    \
 		name, domain, since, 0, 2, most, CLASS_MEMORY, rules##_shape, quantize_cost,                 \
-			rules##_problem, NULL, NULL                                                          \
+			rules##_problem, .flags = OP_EPILOGUE                                                \
 	}
 
 static const struct op rows[] = {

@@ -65,7 +65,7 @@ static RULE_COST(random)
 
 #define RANDOM(name, since, inputs, ...)                                                                     \
 	{ name, "", since, 0, inputs, inputs, CLASS_MEMORY, op_random_shape, random_cost, \
-		op_problem_mover, NULL, OP_COPY, &(const struct random){ __VA_ARGS__ } }
+		op_problem_mover, NULL, OP_COPY, &(const struct random){ __VA_ARGS__ }, OP_RANDOM }
 
 static const struct op rows[] = {
 	RANDOM("Bernoulli", 15, 1, RANDOM_INPUT, true, DTYPE_UNKNOWN),

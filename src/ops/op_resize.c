@@ -239,10 +239,14 @@ static RULE_PROBLEM(resize)
 }
 
 static const struct op rows[] = {
-	{ "Resize", "", 10, 10, 2, 2, CLASS_MEMORY, resize_shape, resize_cost, resize_problem, NULL, NULL },
+	{ "Resize", "", 10, 10, 2, 2, CLASS_MEMORY, resize_shape, resize_cost, resize_problem,
+		.flags = OP_ANY_LAYOUT, .quant = QUANT_MOVER },
 	{ "Resize", "", 11, 0, 1, 4, CLASS_MEMORY, resize_shape, resize_cost, resize_problem, NULL,
-		"cubic and antialiased are measured as a copy (proxy)" },
-	{ "Upsample", "", 1, 8, 1, 1, CLASS_MEMORY, resize_shape, resize_cost, resize_problem, NULL, NULL },
-	{ "Upsample", "", 9, 0, 2, 2, CLASS_MEMORY, resize_shape, resize_cost, resize_problem, NULL, NULL },
+		"cubic and antialiased are measured as a copy (proxy)",
+		.flags = OP_ANY_LAYOUT, .quant = QUANT_MOVER },
+	{ "Upsample", "", 1, 8, 1, 1, CLASS_MEMORY, resize_shape, resize_cost, resize_problem,
+		.flags = OP_ANY_LAYOUT },
+	{ "Upsample", "", 9, 0, 2, 2, CLASS_MEMORY, resize_shape, resize_cost, resize_problem,
+		.flags = OP_ANY_LAYOUT },
 };
 const struct op_rows op_resize_rows = OP_ROWS(rows);

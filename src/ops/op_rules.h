@@ -263,9 +263,10 @@ bool op_row_any_kind(const struct op *op);
 
 /* A common note, and shorthands for rows: without cost at run time; data movement. */
 #define OP_COPY "measured as a plain copy of equal bytes"
-#define OP_SHAPE_ROW(name, since, until, fewest, most, shape) \
-	{ name, "", since, until, fewest, most, CLASS_FREE, shape, NULL, NULL, NULL, NULL }
-#define OP_MOVER_ROW(name, since, until, fewest, most, shape, cost, is_free) \
-	{ name, "", since, until, fewest, most, CLASS_MOVE, shape, cost, op_problem_mover, is_free, OP_COPY }
+#define OP_SHAPE_ROW(name, since, until, fewest, most, shape, ...) /* flags, quant */ \
+	{ name, "", since, until, fewest, most, CLASS_FREE, shape, NULL, NULL, NULL, NULL, NULL, __VA_ARGS__ }
+#define OP_MOVER_ROW(name, since, until, fewest, most, shape, cost, is_free, ...)                            \
+	{ name, "", since, until, fewest, most, CLASS_MOVE, shape, cost, op_problem_mover, is_free, OP_COPY, \
+		NULL, __VA_ARGS__ }
 
 #endif

@@ -447,7 +447,8 @@ static int control_shape(struct op_call *c, struct error *err)
 	{ name, "", since, until, fewest, most, CLASS_HOST, control_shape, NULL, NULL, NULL, note }
 
 static const struct op rows[] = {
-	{ "Identity", "", 1, 0, 1, 1, CLASS_FREE, identity_shape, NULL, NULL, NULL, NULL },
+	{ "Identity", "", 1, 0, 1, 1, CLASS_FREE, identity_shape,
+		.flags = OP_MOVES_WEIGHTS, .quant = QUANT_MOVER },
 	LIST("SequenceConstruct", 11, 1, -1, sequence_construct_shape),
 	LIST("SequenceEmpty", 11, 0, 0, sequence_empty_shape),
 	LIST("SequenceInsert", 11, 2, 3, sequence_insert_shape),

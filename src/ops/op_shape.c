@@ -492,20 +492,22 @@ static RULE_SHAPE(eye_like)
 	return 0;
 }
 
+#define RESHAPES OP_RESHAPES | OP_MOVES_WEIGHTS, QUANT_MOVER
+
 static const struct op rows[] = {
-	OP_SHAPE_ROW("Shape", 1, 0, 1, 1, shape_shape),
-	OP_SHAPE_ROW("Size", 1, 0, 1, 1, size_shape),
-	OP_SHAPE_ROW("Reshape", 1, 4, 1, 1, reshape_shape),
-	OP_SHAPE_ROW("Reshape", 5, 0, 2, 2, reshape_shape),
-	OP_SHAPE_ROW("Flatten", 1, 0, 1, 1, flatten_shape),
-	OP_SHAPE_ROW("Squeeze", 1, 12, 1, 1, squeeze_shape),
-	OP_SHAPE_ROW("Squeeze", 13, 0, 1, 2, squeeze_shape),
-	OP_SHAPE_ROW("Unsqueeze", 1, 12, 1, 1, unsqueeze_shape),
-	OP_SHAPE_ROW("Unsqueeze", 13, 0, 2, 2, unsqueeze_shape),
-	OP_SHAPE_ROW("Constant", 1, 0, 0, 0, constant_shape),
+	OP_SHAPE_ROW("Shape", 1, 0, 1, 1, shape_shape, OP_READS_SHAPE),
+	OP_SHAPE_ROW("Size", 1, 0, 1, 1, size_shape, OP_READS_SHAPE),
+	OP_SHAPE_ROW("Reshape", 1, 4, 1, 1, reshape_shape, RESHAPES),
+	OP_SHAPE_ROW("Reshape", 5, 0, 2, 2, reshape_shape, RESHAPES),
+	OP_SHAPE_ROW("Flatten", 1, 0, 1, 1, flatten_shape, RESHAPES),
+	OP_SHAPE_ROW("Squeeze", 1, 12, 1, 1, squeeze_shape, RESHAPES),
+	OP_SHAPE_ROW("Squeeze", 13, 0, 1, 2, squeeze_shape, RESHAPES),
+	OP_SHAPE_ROW("Unsqueeze", 1, 12, 1, 1, unsqueeze_shape, RESHAPES),
+	OP_SHAPE_ROW("Unsqueeze", 13, 0, 2, 2, unsqueeze_shape, RESHAPES),
+	OP_SHAPE_ROW("Constant", 1, 0, 0, 0, constant_shape, 0),
 	{ "ConstantOfShape", "", 9, 0, 1, 1, CLASS_MOVE, constant_of_shape_shape, op_constant_of_shape_cost,
 		op_constant_of_shape_problem, NULL, OP_COPY },
-	OP_MOVER_ROW("Range", 11, 0, 3, 3, op_range_shape, op_cost_move, NULL),
+	OP_MOVER_ROW("Range", 11, 0, 3, 3, op_range_shape, op_cost_move, NULL, 0),
 	{ "EyeLike", "", 9, 0, 1, 1, CLASS_MOVE, eye_like_shape, op_constant_of_shape_cost,
 		op_constant_of_shape_problem, NULL, OP_COPY },
 };

@@ -191,7 +191,9 @@ bool op_slice_free(const struct op_call *c)
 }
 
 static const struct op rows[] = {
-	OP_MOVER_ROW("Slice", 1, 9, 1, 1, op_slice_shape, op_taken_cost, op_slice_free),
-	OP_MOVER_ROW("Slice", 10, 0, 3, 5, op_slice_shape, op_taken_cost, op_slice_free),
+	OP_MOVER_ROW("Slice", 1, 9, 1, 1, op_slice_shape, op_taken_cost, op_slice_free,
+		OP_ANY_LAYOUT, QUANT_MOVER),
+	OP_MOVER_ROW("Slice", 10, 0, 3, 5, op_slice_shape, op_taken_cost, op_slice_free,
+		OP_ANY_LAYOUT, QUANT_MOVER),
 };
 const struct op_rows op_slice_rows = OP_ROWS(rows);

@@ -59,11 +59,8 @@ static enum plan_fold free_fold(const struct plan *p, const struct plan_layer *l
 /* True for a layer whose outputs depend on its inputs and attributes only, and that runs as one kernel. */
 static bool is_plain(const struct plan_layer *l)
 {
-	static const char *const random[] = { "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike",
-		"RandomUniform", "RandomUniformLike", "Dropout" };
-	for (size_t i = 0; i < sizeof(random) / sizeof(random[0]); i++)
-		if (plan_layer_is(l, random[i]) && l->class != CLASS_FREE)
-			return false;
+	if (plan_layer_has(l, OP_RANDOM) && l->class != CLASS_FREE)
+		return false;
 	return plan_layer_is_onnx(l) && l->class != CLASS_HOST && l->class != CLASS_UNKNOWN &&
 		!l->body_count && !l->quantized && l->absorbed_by < 0 && l->output_count > 0;
 }

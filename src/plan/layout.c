@@ -46,20 +46,6 @@ static bool shape_matters(const struct problem_shape *s)
 	return space && s->dim[1] > 1;
 }
 
-/* Data movement and elementwise operators measured as a copy, which is the same in either layout. */
-static bool moves_in_either(const struct plan_layer *l)
-{
-	static const char *const ops[] = { "Split", "Slice", "Pad", "Concat", "Resize", "Upsample", "Neg",
-		"Abs", "Erf", "Sign", "Floor", "Ceil", "Round", "Sin", "Cos", "Reciprocal", "Exp", "Log",
-		"Sqrt", "Pow", "Add", "Sub", "Mul", "Div", "Min", "Max", "Mean", "Sum", "Mod", "Not", "And",
-		"Or", "Where", "Equal", "Greater", "Less", "PRelu", "Clip", "Cast", "Relu", "LeakyRelu",
-		"Sigmoid", "Tanh", "HardSwish", "HardSigmoid", "Gelu" };
-	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
-		if (plan_layer_is(l, ops[i]))
-			return true;
-	return false;
-}
-
 static const struct shape *value_shape(const struct plan *p, int value)
 {
 	return &p->values[value].shape;
@@ -86,7 +72,7 @@ enum kernel_layout plan_layer_layout(const struct plan *p, const struct plan_lay
 	const struct kernel_row *row = kernel_row(q->kernel);
 	/* a quantized layer is a proxy only for the factor between its scales */
 	if (q->kernel == KERNEL_COPY || (l->proxy && !l->quantized))
-		return moves_in_either(l) ? KERNEL_LAYOUT_PASS : KERNEL_LAYOUT_ORDER;
+		return plan_layer_has(l, OP_ANY_LAYOUT) ? KERNEL_LAYOUT_PASS : KERNEL_LAYOUT_ORDER;
 	if (row->layout == KERNEL_LAYOUT_IMAGE && (!is_image(in) || !is_image(out)))
 		return KERNEL_LAYOUT_ORDER;
 	/* the result must be the same bytes in both layouts, and the problem must have its dimensions */

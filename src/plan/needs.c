@@ -64,12 +64,6 @@ static bool value_is_sizes(const struct plan_value *v)
 		shape_count(v->shape) <= FEW;
 }
 
-/* True if the layer's result depends on the contents of its inputs. */
-static bool layer_reads_contents(const struct plan_layer *l)
-{
-	return !plan_layer_is(l, "Shape") && !plan_layer_is(l, "Size");
-}
-
 /* ---- constants that could not be read */
 
 /* Why the contents of a constant were not read, and what to do; NULL: they were. */
@@ -108,7 +102,8 @@ static const struct tensor **unread_find(
 	}
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
-		const struct tensor *t = layer_reads_contents(l) ? layer_unread(p, l, unread, false) : NULL;
+		const struct tensor *t = plan_layer_has(l, OP_READS_SHAPE) ? NULL :
+			layer_unread(p, l, unread, false);
 		for (int j = 0; t && j < l->output_count; j++)
 			if (l->outputs[j] >= 0 && value_decides(&p->values[l->outputs[j]]))
 				unread[l->outputs[j]] = t;
@@ -244,7 +239,7 @@ static bool *deciding_values(const struct plan *p, struct arena *a)
 	while (s.count) {
 		int from = p->values[s.open[--s.count]].producer;
 		const struct plan_layer *l = from >= 0 ? &p->layers[from] : NULL;
-		if (l && layer_reads_contents(l))
+		if (l && !plan_layer_has(l, OP_READS_SHAPE))
 			search_push(&s, l, false, false);
 	}
 	return s.seen;

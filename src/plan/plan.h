@@ -319,6 +319,12 @@ static inline bool plan_layer_is(const struct plan_layer *l, const char *name)
 	return plan_layer_is_onnx(l) && strcmp(l->op->name, name) == 0;
 }
 
+/* True if the layer's operator has one of the flags (enum op_flag). */
+static inline bool plan_layer_has(const struct plan_layer *l, unsigned flags)
+{
+	return l->op && l->op->flags & flags;
+}
+
 /* The float type in which the layers run: "f32"; "mixed" if there are several. */
 const char *plan_type_name(const struct plan *p);
 /* The same for headings, in buf: "f32", "mixed", "s8, rest f16". */

@@ -11,11 +11,6 @@
 
 /* ---- readers */
 
-static bool asks_shape(const struct node *n)
-{
-	return quant_op_is(n, "Shape") || quant_op_is(n, "Size");
-}
-
 static struct readers readers_find(const struct plan *p)
 {
 	struct readers r = { .first = base_calloc((size_t)p->value_count + 2, sizeof(int)) };
@@ -26,7 +21,7 @@ static struct readers readers_find(const struct plan *p)
 		for (int i = 0; i < p->layer_count; i++)
 			for (int j = 0; j < p->layers[i].input_count; j++) {
 				int v = p->layers[i].inputs[j];
-				if (v < 0 || last[v] == i || asks_shape(p->layers[i].node))
+				if (v < 0 || last[v] == i || plan_layer_has(&p->layers[i], OP_READS_SHAPE))
 					continue;
 				last[v] = i;
 				if (fill)
@@ -57,37 +52,27 @@ static int product_source(const struct quant_search *s, const struct plan_layer 
 
 /* Fills q->source. False: not an integer layer. */
 static bool sources_find(
-	const struct quant_search *s, const struct plan_layer *core, enum core_kind kind, struct quant *q)
+	const struct quant_search *s, const struct plan_layer *core, enum op_quant kind, struct quant *q)
 {
 	const struct plan_value *v = s->p->values;
-	int first = kind == CORE_CHOICE,
-		last = first + (kind == CORE_PRODUCT || kind == CORE_PAIR || kind == CORE_CHOICE);
-	if (kind == CORE_LIST)
+	int first = kind == QUANT_CHOICE,
+		last = first + (kind == QUANT_PRODUCT || kind == QUANT_PAIR || kind == QUANT_CHOICE);
+	if (kind == QUANT_LIST)
 		last = core->input_count - 1;
 	if (core->input_count <= last || last < 0)
 		return false;
 	for (int i = first; i <= last; i++) {
-		q->source[i] = kind == CORE_PRODUCT
+		q->source[i] = kind == QUANT_PRODUCT
 			? product_source(s, core, i)
-			: quant_whole_source(s, core->inputs[i], kind == CORE_MOVER);
+			: quant_whole_source(s, core->inputs[i], kind == QUANT_MOVER);
 		if (q->source[i] < 0 ||
 			dtype_is_float(v[q->source[i]].dtype) != dtype_is_float(v[q->source[first]].dtype))
 			return false;
 	}
-	return kind != CORE_PRODUCT || quant_bias_find(s, core, q);
+	return kind != QUANT_PRODUCT || quant_bias_find(s, core, q);
 }
 
 /* ---- layers behind a core */
-
-static bool is_activation(const struct node *n)
-{
-	static const char *const ops[] = { "Relu", "Clip", "LeakyRelu", "Sigmoid", "Tanh", "HardSwish",
-		"HardSigmoid", "Elu", "Gelu", "Mish", "Softplus" };
-	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
-		if (quant_op_is(n, ops[i]))
-			return true;
-	return false;
-}
 
 /* The quantized source of the other operand if the layer adds a tensor of the same shape (a residual); else
  * -1. */
@@ -133,7 +118,7 @@ static const struct plan_layer *follow(const struct quant_search *s, const struc
 			;
 		else if (product && met.residual < 0 && (met.residual = residual_source(s, l, value)) >= 0)
 			met.residual_layer = reader;
-		else if (is_activation(l->node) && l->inputs[0] == value)
+		else if (plan_layer_has(l, OP_ACTIVATION) && l->inputs[0] == value)
 			met.activation = reader;
 		else
 			return NULL;
@@ -205,21 +190,21 @@ static void activation_mode(struct quant_search *s, struct quant *q)
 
 /* ---- groups between DequantizeLinear and QuantizeLinear */
 
-static bool one_behind(struct quant_search *s, const struct plan_layer *core, enum core_kind kind,
+static bool one_behind(struct quant_search *s, const struct plan_layer *core, enum op_quant kind,
 	struct quant *q)
 {
 	int taken[3], count;
-	const struct plan_layer *out = follow(s, core, kind == CORE_PRODUCT, q, taken, &count);
+	const struct plan_layer *out = follow(s, core, kind == QUANT_PRODUCT, q, taken, &count);
 	if (!out)
-		return kind == CORE_PRODUCT; /* the output stays float */
+		return kind == QUANT_PRODUCT; /* the output stays float */
 	q->result[0] = out->outputs[0];
 	for (int i = 0; i < count; i++)
 		quant_take(s, taken[i], core->index);
 	quant_take(s, out->index, core->index);
-	q->rescaled = kind != CORE_PRODUCT;
+	q->rescaled = kind != QUANT_PRODUCT;
 	bool averages = quant_op_is(core->node, "AveragePool") ||
 		quant_op_is(core->node, "GlobalAveragePool");
-	if (kind == CORE_LIST || averages) {
+	if (kind == QUANT_LIST || averages) {
 		q->rescaled = q->activation >= 0;
 		for (int i = 0; i < core->input_count; i++)
 			q->rescaled |= !quant_same_scale(s->p, quant_dequantizer(s, core->inputs[i]), out);
@@ -227,7 +212,7 @@ static bool one_behind(struct quant_search *s, const struct plan_layer *core, en
 	return true;
 }
 
-static void find_between(struct quant_search *s, const struct plan_layer *core, enum core_kind kind)
+static void find_between(struct quant_search *s, const struct plan_layer *core, enum op_quant kind)
 {
 	if (!core->op || core->body_count || core->absorbed_by >= 0 || core->output_count < 1 ||
 		core->outputs[0] < 0)
@@ -235,10 +220,10 @@ static void find_between(struct quant_search *s, const struct plan_layer *core, 
 	struct quant *q = quant_new(s, core);
 	if (!sources_find(s, core, kind, q))
 		return;
-	if (!(kind == CORE_INDEX || (kind == CORE_MOVER ? quant_mover_behind(s, core, q) :
+	if (!(kind == QUANT_INDEX || (kind == QUANT_MOVER ? quant_mover_behind(s, core, q) :
 		one_behind(s, core, kind, q))))
 		return;
-	q->product = kind == CORE_PRODUCT;
+	q->product = kind == QUANT_PRODUCT;
 	take_sources(s, core, q);
 	activation_mode(s, q);
 	s->b->quants[core->index] = q;
@@ -313,8 +298,8 @@ void quant_find(struct builder *b)
 	for (int v = 0; v < p->value_count; v++)
 		s.last_core[v] = -1;
 	for (int i = 0; i < p->layer_count; i++) {
-		enum core_kind kind = quant_core_kind(p->layers[i].node);
-		if (kind != CORE_NONE)
+		enum op_quant kind = quant_kind(&p->layers[i]);
+		if (kind != QUANT_NONE)
 			find_between(&s, &p->layers[i], kind);
 		quant_find_packed(&s, &p->layers[i]);
 		quant_find_raw(&s, &p->layers[i]);

@@ -3,58 +3,6 @@
 
 #include "plan/quant_search.h"
 
-enum core_kind quant_core_kind(const struct node *n)
-{
-	static const struct {
-		const char *op;
-		enum core_kind kind;
-	} kinds[] = {
-		{ "Conv", CORE_PRODUCT },
-		{ "ConvTranspose", CORE_PRODUCT },
-		{ "MatMul", CORE_PRODUCT },
-		{ "Gemm", CORE_PRODUCT },
-		{ "Add", CORE_PAIR },
-		{ "Mul", CORE_PAIR },
-		{ "Sub", CORE_PAIR },
-		{ "Where", CORE_CHOICE },
-		{ "Concat", CORE_LIST },
-		{ "AveragePool", CORE_SINGLE },
-		{ "GlobalAveragePool", CORE_SINGLE },
-		{ "Softmax", CORE_SINGLE },
-		{ "Sigmoid", CORE_SINGLE },
-		{ "LeakyRelu", CORE_SINGLE },
-		{ "Relu", CORE_SINGLE },
-		{ "Clip", CORE_SINGLE },
-		{ "HardSwish", CORE_SINGLE },
-		{ "HardSigmoid", CORE_SINGLE },
-		{ "Tanh", CORE_SINGLE },
-		{ "Gelu", CORE_SINGLE },
-		{ "ArgMax", CORE_INDEX },
-		{ "ArgMin", CORE_INDEX },
-		{ "MaxPool", CORE_MOVER },
-		{ "Reshape", CORE_MOVER },
-		{ "Flatten", CORE_MOVER },
-		{ "Squeeze", CORE_MOVER },
-		{ "Unsqueeze", CORE_MOVER },
-		{ "Transpose", CORE_MOVER },
-		{ "Identity", CORE_MOVER },
-		{ "Dropout", CORE_MOVER },
-		{ "Slice", CORE_MOVER },
-		{ "Split", CORE_MOVER },
-		{ "Pad", CORE_MOVER },
-		{ "Gather", CORE_MOVER },
-		{ "Expand", CORE_MOVER },
-		{ "Tile", CORE_MOVER },
-		{ "Resize", CORE_MOVER },
-		{ "DepthToSpace", CORE_MOVER },
-		{ "SpaceToDepth", CORE_MOVER },
-	};
-	for (size_t i = 0; n->domain.n == 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (text_is(n->op, kinds[i].op))
-			return kinds[i].kind;
-	return CORE_NONE;
-}
-
 int quant_reader_count(const struct quant_search *s, int value)
 {
 	return s->readers.first[value + 1] - s->readers.first[value];

@@ -16,7 +16,7 @@ static bool is_unused(const struct quant_search *s, int value)
 /* True if the layer only moves its first input, `value`, to its first output and no other output is used. */
 static bool moves_one(const struct quant_search *s, const struct plan_layer *l, int value)
 {
-	if (quant_core_kind(l->node) != CORE_MOVER || !l->op || l->inputs[0] != value ||
+	if (quant_kind(l) != QUANT_MOVER || l->inputs[0] != value ||
 		l->output_count < 1 || l->outputs[0] < 0)
 		return false;
 	for (int i = 1; i < l->output_count; i++)
@@ -77,7 +77,7 @@ bool quant_mover_behind(struct quant_search *s, const struct plan_layer *core, s
 /* True if the layer passes on elements of its first input unchanged. */
 static bool hands_on(const struct quant_search *s, const struct plan_layer *l)
 {
-	return quant_core_kind(l->node) == CORE_MOVER && !quant_op_is(l->node, "Resize") &&
+	return quant_kind(l) == QUANT_MOVER && !quant_op_is(l->node, "Resize") &&
 		!quant_op_is(l->node, "Pad") && l->op && l->input_count > 0 && l->inputs[0] >= 0 &&
 		moves_one(s, l, l->inputs[0]);
 }
@@ -93,7 +93,7 @@ static bool nobody_wants_values(const struct quant_search *s, int value)
 	for (int i = s->readers.first[value]; i < s->readers.first[value + 1]; i++) {
 		const struct plan_layer *l = &s->p->layers[s->readers.layers[i]];
 		struct quant q = { .source = (int[3]){ -1, -1, -1 } };
-		bool product = quant_core_kind(l->node) == CORE_PRODUCT && l->op && l->input_count > 1 &&
+		bool product = quant_kind(l) == QUANT_PRODUCT && l->input_count > 1 &&
 			l->input_count < 4 && l->inputs[0] == value && l->inputs[1] != value;
 		int weights = product ? quant_weights_source(s, l) : -1;
 		if (weights < 0 || dtype_is_float(s->p->values[weights].dtype) || !quant_bias_find(s, l, &q))

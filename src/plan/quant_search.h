@@ -26,19 +26,11 @@ struct quant_search {
 			        (quant_move.c), -1 if not, 0 = not computed */
 };
 
-/* Which inputs and outputs must be quantized for the operator to be an integer layer. */
-enum core_kind {
-	CORE_NONE,
-	CORE_PRODUCT, /* sums in s32: both factors quantized; any output */
-	CORE_PAIR,    /* two quantized inputs, one quantized output */
-	CORE_LIST,    /* all inputs and the output quantized */
-	CORE_SINGLE,  /* the first input and the output quantized */
-	CORE_CHOICE,  /* the second and third input and the output quantized */
-	CORE_INDEX,   /* the first input quantized; the output is an index without a scale */
-	CORE_MOVER    /* the first input and the outputs quantized with one scale: integers are only moved or
-		         compared */
-};
-enum core_kind quant_core_kind(const struct node *n);
+/* The kind of integer layer that a layer can be the core of. */
+static inline enum op_quant quant_kind(const struct plan_layer *l)
+{
+	return l->op ? l->op->quant : QUANT_NONE;
+}
 
 /* True if the node is ai.onnx `op`. */
 static inline bool quant_op_is(const struct node *n, const char *op)

@@ -8,13 +8,8 @@
 
 bool quant_moves_constant(const struct plan *p, const struct plan_layer *l)
 {
-	static const char *const ops[] = { "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze",
-		"Identity", "Cast" };
-	bool moves = false;
-	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
-		moves |= quant_op_is(l->node, ops[i]);
-	return moves && l->op && l->input_count > 0 && l->inputs[0] >= 0 && l->output_count == 1 &&
-		l->outputs[0] >= 0 && p->values[l->outputs[0]].constant &&
+	return plan_layer_has(l, OP_MOVES_WEIGHTS) && l->input_count > 0 && l->inputs[0] >= 0 &&
+		l->output_count == 1 && l->outputs[0] >= 0 && p->values[l->outputs[0]].constant &&
 		dtype_is_float(p->values[l->outputs[0]].dtype);
 }
 

@@ -81,14 +81,14 @@ struct few {
 
 static bool is_product(const struct plan *p, const struct plan_layer *l)
 {
-	return quant_core_kind(l->node) == CORE_PRODUCT && l->input_count > 1 && l->inputs[0] >= 0 &&
+	return quant_kind(l) == QUANT_PRODUCT && l->input_count > 1 && l->inputs[0] >= 0 &&
 		l->inputs[1] >= 0 && p->values[l->inputs[1]].constant;
 }
 
 static bool moves_data(const struct plan_layer *l)
 {
-	enum core_kind kind = quant_core_kind(l->node);
-	return kind == CORE_MOVER || kind == CORE_LIST;
+	enum op_quant kind = quant_kind(l);
+	return kind == QUANT_MOVER || kind == QUANT_LIST;
 }
 
 static int few_root(struct few *f, int v)
@@ -209,7 +209,7 @@ static bool runs_in_few(const struct plan *p, const struct plan_layer *l)
 		few += v >= 0 && p->values[v].few;
 		wide += v >= 0 && !p->values[v].few && p->values[v].dtype == p->rest;
 	}
-	return few && !wide && quant_core_kind(l->node) != CORE_NONE;
+	return few && !wide && quant_kind(l) != QUANT_NONE;
 }
 
 bool types_call(const struct builder *b, const struct plan_layer *l)

@@ -416,13 +416,7 @@ static int row_of_neighbour(const struct matcher *x, int layer)
 /* Operators that frameworks fuse with the kernel before them. */
 static bool is_epilogue(const struct plan_layer *l)
 {
-	static const char *const ops[] = { "Relu", "LeakyRelu", "PRelu", "Clip", "Sigmoid", "HardSigmoid",
-		"HardSwish", "Tanh", "Elu", "Gelu", "Erf", "Add", "Sub", "Mul", "Div", "Sum", "Sqrt", "Pow",
-		"BatchNormalization", "Cast", "QuantizeLinear", "DequantizeLinear" };
-	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
-		if (text_is(l->node->op, ops[i]))
-			return true;
-	return l->class == CLASS_FREE;
+	return plan_layer_has(l, OP_EPILOGUE) || l->class == CLASS_FREE;
 }
 
 /* Assigns layers without a row to the row of the layer before them, if that row reports only its first node:
