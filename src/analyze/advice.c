@@ -401,8 +401,8 @@ static void gap_add(struct adviser *d, const char *what, bool is_type, int probl
 static void gap_of_what_if(struct adviser *d, const struct what_if *row)
 {
 	struct scenario s = d->basis;
-	int choice = row->get(&d->start);
-	if (!choice && (!row->available || row->available(advice_study(d, 0, d->start.layouts)))) {
+	int count, choice = row->get(&d->start), index = (int)(row - what_if_table(&count));
+	if (!choice && what_if_available(advice_study(d, 0, d->start.layouts), index)) {
 		row->set(&s, 1);
 		int more = lacks(d, 0, &s) - d->basis_lacks;
 		gap_add(d, row->name, false, more);

@@ -5,10 +5,12 @@
 #include <math.h>
 
 #include "analyze/analyze.h"
+#include "analyze/ran.h"
 #include "problem/kernel.h"
 
-#define WHAT_IFS_MAX 64      /* rows of the what-if table */
 #define FUSION_LAYERS_MAX 24 /* most layers of one group */
+
+struct study;
 
 static inline const struct plan_problem *layer_problem(const struct plan *p, const struct plan_layer *l)
 {
@@ -96,21 +98,12 @@ struct chains {
 	uint8_t *paying;        /* per place: the layers of the group that are not free */
 };
 
-/* What the results of a study have that a choice of a scenario can bar. */
+/* What the results of a study have for the what-ifs: a bit for each row of the table. */
 struct marks {
-	bool relaxed, matrix, random; /* some algorithm has relaxed math, uses matrix units or may, is
-					 nondeterministic */
-	bool in_place;                /* ... writes over an input */
-	double workspace_bytes;       /* the most that one needs; INFINITY: unknown for one */
-	/* those of status ok have, for what-ifs that are available only with them */
-	struct {
-		const char *api;      /* of the first one; NULL: none */
-		enum cache cache;
-		bool apis, caches;    /* another one differs */
-		bool huge;            /* ... is in pages of 2 MiB */
-		bool workspace, random;
-		bool matrix, relaxed; /* ... uses matrix units, has relaxed math */
-	} offers;
+	uint64_t barred;        /* a choice with a word excludes a result, or may */
+	uint64_t offered;       /* one of status ok and not quick is excluded, or differs from `first` */
+	struct result *first;   /* a copy; NULL: none */
+	bool in_place;          /* an algorithm writes over an input */
 };
 
 struct study {
@@ -327,20 +320,6 @@ struct price study_price_of(const struct study *st, const struct scenario *s, co
 	const char **why);
 /* The cache state that a scenario reads; st->cache is what cache=auto means. */
 enum cache study_cache(const struct study *st, const struct scenario *s);
-/* True if the names of a scenario (onednn+plain) have the library; if its name (with wildcards) is the
- * algorithm's; if the library notes that an algorithm may return other bits the next time. */
-bool library_is_named(const char *names, const char *api);
-bool algorithm_is_named(const char *name, const struct algorithm *a);
-bool is_nondeterministic(const struct result *r);
-/* True for branches side by side whose kernels say what ran (beside_ran_next), and that: the sum of the
- * workspaces (NaN: unknown), whether one is noted as nondeterministic, and all are of libraries that are
- * named. */
-struct ran {
-	double workspace_bytes;
-	bool random, named;
-};
-bool ran_is_beside(const struct result *r);
-struct ran ran_of(const struct result *r, const char *libraries);
 /* The cache state whose results of a problem are read: net instead of warm if it has none. */
 enum cache study_read_cache(const struct study *st, const struct scenario *s, int distinct);
 /* True if the scenario allows a result of the problem, in cache state c; of any layout. */
@@ -362,33 +341,17 @@ void found_states(struct found *f);
 const char *study_elsewhere(struct arena *a, const struct study *st, const struct scenario *s, int distinct);
 /* Why an answered problem has no price: the runner's reason, or what the scenario excludes; NULL: unknown. */
 const char *study_why(const struct study *st, const struct scenario *s, int distinct);
-/* True if the problem could run on matrix units: a convolution, a matmul or similar; with strict math, not of
- * f32. */
-bool matrix_possible(const char *problem, bool strict);
-/* True if the algorithm's math is strict or not given. */
-bool is_strict(const struct result *r);
+/* True if the row, which has `bars`, may exclude a result in a scenario with its choice in use: of those with
+ * a word, or in any of these. index: of the row. */
+bool study_can_bar(const struct study *st, const struct what_if *row, int index, const struct scenario *s);
 
-/* effects.c: what_if.available of the rows that depend on the model or its results. */
-bool fusion_available(const struct study *st);
-bool matrix_available(const struct study *st);
-bool algorithm_available(const struct study *st);
-bool launch_available(const struct study *st);
-bool math_available(const struct study *st);
-bool layout_available(const struct study *st);
-bool assume_available(const struct study *st);
-bool workspace_available(const struct study *st);
-bool deterministic_available(const struct study *st);
-bool libraries_available(const struct study *st);
-bool pad_available(const struct study *st);
-bool cache_available(const struct study *st);
-bool pages_available(const struct study *st);
-bool fold_available(const struct study *st);
-/* what_if.layers */
+/* effects.c: whether a row of the table of what-ifs is available; whether the layers to which it applies are
+ * counted, and their number when it is on; -1: not counted. */
 struct solution;
-int libraries_layers(const struct study *st, const struct scenario *s, const struct solution *x);
-int algorithm_layers(const struct study *st, const struct scenario *s, const struct solution *x);
-int pad_layers(const struct study *st, const struct scenario *s, const struct solution *x);
-int fold_layers(const struct study *st, const struct scenario *s, const struct solution *x);
+bool what_if_available(const struct study *st, int row);
+bool what_if_is_counted(int row);
+int what_if_layers(const struct study *st, int row, const struct scenario *s, const struct solution *x);
+/* The number of layers with an assumption, in bodies too. */
 int assume_layers(const struct study *st, const struct scenario *s, const struct solution *x);
 
 /* roofline.c */

@@ -247,15 +247,11 @@ static const struct side *side_of(struct analyzer *z, const struct scenario *pla
 	return kept;
 }
 
-static bool is_available(struct analyzer *z, const struct scenario *s, int row, const struct what_if *w)
+static bool is_available(struct analyzer *z, const struct scenario *s, int row)
 {
 	signed char *kept = &z->available[s->layouts][row];
-	if (!w->available)
-		return true;
-	if (row >= WHAT_IFS_MAX)
-		return w->available(study_of(z, s->layouts, true));
 	if (*kept < 0)
-		*kept = w->available(study_of(z, s->layouts, true));
+		*kept = what_if_available(study_of(z, s->layouts, true), row);
 	return *kept > 0;
 }
 
@@ -268,7 +264,7 @@ void analyzer_effect_begin(struct analyzer *z, const struct ground *g, const str
 	*effect = (struct what_if_effect){ .row = w, .pending = true, .choice = w->get(s), .total_ns = NAN,
 		.bound_ns = NAN, .saves_ns = NAN, .layers = -1 };
 	effect->on = effect->choice != 0;
-	effect->available = is_available(z, s, row, w);
+	effect->available = is_available(z, s, row);
 }
 
 void analyzer_effect(struct analyzer *z, const struct ground *g, const struct scenario *s, int row,
@@ -278,7 +274,7 @@ void analyzer_effect(struct analyzer *z, const struct ground *g, const struct sc
 	analyzer_effect_begin(z, g, s, row, effect);
 	effect->pending = false;
 	struct scenario plain = plain_of(z, s);
-	if (effect->on && effect->row->layers)
+	if (effect->on && what_if_is_counted(row))
 		effect->layers = effect->row->get(&plain) ? side_layers(side_of(z, &plain), row) : 0;
 	if (!effect->available || (!effect->on && what_if_choices(effect->row) < 2)) /* on needs a value */
 		return;

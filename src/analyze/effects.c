@@ -28,31 +28,32 @@ static bool estimates_differ(const struct study *st, bool f32_alone)
 
 /* True if the what-if matrix can have an effect: a result uses matrix units, or a problem that is not
  * measured yet could, on a device that has them. */
-bool matrix_available(const struct study *st)
+static bool matrix_available(const struct study *st, bool offered)
 {
 	bool device = !st->device || st->device->has_matrix;
 	if (st->on.estimate && st->on.peaks)
 		return estimates_differ(st, false);
-	for (int i = 0; device && !st->marks.offers.matrix && i < st->distinct_count; i++) {
+	for (int i = 0; device && !offered && i < st->distinct_count; i++) {
 		const struct found *f = &st->found[i];
 		bool open = st->wanted[i] && !found_answered(f, LAUNCH_AMORTIZED, st->cache) &&
 			!found_answered(f, LAUNCH_ISOLATED, st->cache);
 		if (open && matrix_possible(study_text(st, i), true))
 			return true;
 	}
-	return st->marks.offers.matrix;
+	return offered;
 }
 
 /* True if the what-if math can have an effect: a result has relaxed math. Libraries list strict and relaxed
  * algorithms together, so measured results are enough to decide. */
-bool math_available(const struct study *st)
+static bool math_available(const struct study *st, bool offered)
 {
-	return st->on.estimate && st->on.peaks ? estimates_differ(st, true) : st->marks.offers.relaxed;
+	return st->on.estimate && st->on.peaks ? estimates_differ(st, true) : offered;
 }
 
 /* True if any result exists; estimates have one algorithm. */
-bool algorithm_available(const struct study *st)
+static bool algorithm_available(const struct study *st, bool offered)
 {
+	(void)offered;
 	for (int i = 0; i < st->distinct_count; i++)
 		if (st->found[i].count)
 			return true;
@@ -60,48 +61,19 @@ bool algorithm_available(const struct study *st)
 }
 
 /* ... or launches can be estimated: the device is a described GPU. */
-bool launch_available(const struct study *st)
+static bool launch_available(const struct study *st, bool offered)
 {
-	return algorithm_available(st) || (st->on.peaks && st->on.peaks->sm);
+	return algorithm_available(st, offered) || (st->on.peaks && st->on.peaks->sm);
 }
 
-bool layout_available(const struct study *st)
+static bool layout_available(const struct study *st, bool offered)
 {
+	(void)offered;
 	return st->plan->nxc;
 }
 
-bool assume_available(const struct study *st)
-{
-	return assume_layers(st, NULL, NULL) > 0;
-}
-
-bool workspace_available(const struct study *st)
-{
-	return st->marks.offers.workspace;
-}
-
-bool deterministic_available(const struct study *st)
-{
-	return st->marks.offers.random;
-}
-
-bool libraries_available(const struct study *st)
-{
-	return st->marks.offers.apis;
-}
-
-bool cache_available(const struct study *st)
-{
-	return st->marks.offers.caches;
-}
-
-bool pages_available(const struct study *st)
-{
-	return st->marks.offers.huge;
-}
-
 /* Layers that have an algorithm of the named libraries; 0 shows a misspelt name. */
-int libraries_layers(const struct study *st, const struct scenario *s, const struct solution *x)
+static int libraries_layers(const struct study *st, const struct scenario *s, const struct solution *x)
 {
 	const int *chosen = s->parallel ? x->chosen_path : x->chosen_sum;
 	int count = 0;
@@ -112,7 +84,7 @@ int libraries_layers(const struct study *st, const struct scenario *s, const str
 	return count;
 }
 
-int algorithm_layers(const struct study *st, const struct scenario *s, const struct solution *x)
+static int algorithm_layers(const struct study *st, const struct scenario *s, const struct solution *x)
 {
 	const int *chosen = s->parallel ? x->chosen_path : x->chosen_sum;
 	int count = 0;
@@ -126,15 +98,16 @@ int algorithm_layers(const struct study *st, const struct scenario *s, const str
 	return count;
 }
 
-bool pad_available(const struct study *st)
+static bool pad_available(const struct study *st, bool offered)
 {
+	(void)offered;
 	for (int i = 0; i < st->plan->problem_count; i++)
 		if (st->wanted[i] && plan_padded_index(st->plan, i) >= 0)
 			return true;
 	return false;
 }
 
-int pad_layers(const struct study *st, const struct scenario *s, const struct solution *x)
+static int pad_layers(const struct study *st, const struct scenario *s, const struct solution *x)
 {
 	const int *chosen = s->parallel ? x->chosen_path : x->chosen_sum;
 	int count = 0;
@@ -145,12 +118,13 @@ int pad_layers(const struct study *st, const struct scenario *s, const struct so
 	return count;
 }
 
-bool fold_available(const struct study *st)
+static bool fold_available(const struct study *st, bool offered)
 {
+	(void)offered;
 	return st->plan->fold_count > 0;
 }
 
-int fold_layers(const struct study *st, const struct scenario *s, const struct solution *x)
+static int fold_layers(const struct study *st, const struct scenario *s, const struct solution *x)
 {
 	int count = 0;
 	(void)s;
@@ -182,9 +156,65 @@ int assume_layers(const struct study *st, const struct scenario *s, const struct
 	return count;
 }
 
-bool fusion_available(const struct study *st)
+static bool assume_available(const struct study *st, bool offered)
 {
+	(void)offered;
+	return assume_layers(st, NULL, NULL) > 0;
+}
+
+static bool fusion_available(const struct study *st, bool offered)
+{
+	(void)offered;
 	return st->groups > 0;
+}
+
+/* What-ifs whose availability depends on the model, or that apply to layers that can be counted. */
+static const struct use_of {
+	const char *what_if;
+	bool (*available)(const struct study *st, bool offered); /* offered: by results; NULL: then it is */
+	int (*layers)(const struct study *st, const struct scenario *s, const struct solution *x);
+} uses[] = {
+	{ "fusion", fusion_available, NULL },
+	{ "matrix", matrix_available, NULL },
+	{ "algorithm", algorithm_available, algorithm_layers },
+	{ "launch", launch_available, NULL },
+	{ "math", math_available, NULL },
+	{ "layout", layout_available, NULL },
+	{ "libraries", NULL, libraries_layers },
+	{ "pad", pad_available, pad_layers },
+	{ "fold", fold_available, fold_layers },
+	{ "assume", assume_available, assume_layers },
+};
+
+static struct use_of use_of(const struct what_if *row)
+{
+	for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
+		if (strcmp(uses[i].what_if, row->name) == 0)
+			return uses[i];
+	return (struct use_of){ .what_if = row->name };
+}
+
+bool what_if_available(const struct study *st, int row)
+{
+	int count;
+	const struct what_if *w = &what_if_table(&count)[row];
+	bool (*available)(const struct study *st, bool offered) = use_of(w).available;
+	bool offered = st->marks.offered >> row & 1;
+	return available ? available(st, offered) : offered || !(w->bars || w->differs);
+}
+
+bool what_if_is_counted(int row)
+{
+	int count;
+	return use_of(&what_if_table(&count)[row]).layers != NULL;
+}
+
+int what_if_layers(const struct study *st, int row, const struct scenario *s, const struct solution *x)
+{
+	int count;
+	int (*layers)(const struct study *st, const struct scenario *s, const struct solution *x) =
+		use_of(&what_if_table(&count)[row]).layers;
+	return layers ? layers(st, s, x) : -1;
 }
 
 /* ---- sides: what an effect compares */
@@ -301,7 +331,7 @@ static void side_count(
 	int count;
 	const struct what_if *rows = what_if_table(&count);
 	for (int i = 0; i < count; i++)
-		side->layers[i] = rows[i].layers && rows[i].get(s) ? rows[i].layers(st, s, x) : -1;
+		side->layers[i] = rows[i].get(s) ? what_if_layers(st, i, s, x) : -1;
 }
 
 int side_layers(const struct side *side, int row)

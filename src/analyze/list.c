@@ -2,6 +2,8 @@
 
 #include "analyze/analyze_private.h"
 
+#include "base/hash.h"
+
 /* Lists the distinct problems of a plan. */
 
 struct text_list {
@@ -77,4 +79,29 @@ const char **analyze_problems_in(
 		list_add(&list, p->borders[i].problem);
 	*count = list.count;
 	return list.texts;
+}
+
+struct algorithms_named algorithms_named(const struct plan *p, const struct fusion *f,
+	const struct results *results, const struct scenario *s)
+{
+	struct algorithms_named n = { 0, 0 };
+	struct arena a = { 0 };
+	struct hash seen = { 0 };
+	int count, of;
+	const char **texts = analyze_problems_in(&a, p, f, true, scenario_variants(s), &count);
+	for (int i = 0; i < count; i++) {
+		const struct result *const *all = results_of(results, texts[i], &of);
+		for (int k = 0; k < of; k++) {
+			const struct algorithm *one = &all[k]->algorithm;
+			int64_t *at = one->name && one->name[0] ? hash_at(&seen, text_of(one->name)) : NULL;
+			if (!at || *at >= 0)
+				continue;
+			*at = n.measured++;
+			n.named += (!s->algorithm[0] || algorithm_is_named(s->algorithm, one)) &&
+				(!s->libraries[0] || library_is_named(s->libraries, one->api));
+		}
+	}
+	hash_free(&seen);
+	arena_free(&a);
+	return n;
 }

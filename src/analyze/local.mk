@@ -47,7 +47,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/reality_private.h \
 	src/analyze/reality_turn.c \
 	src/analyze/prices.c \
-	src/analyze/ran.c \
+	src/analyze/ran.c src/analyze/ran.h \
 	src/analyze/resources.c \
 	src/analyze/roofline.c \
 	src/analyze/scenario.h \

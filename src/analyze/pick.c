@@ -5,80 +5,24 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_kernel(const char *problem, enum kernel k)
+/* The first row of the what-ifs by which the scenario excludes a result; NULL: none does. */
+static const struct what_if *bar_of(
+	const struct result *r, const struct scenario *s, bool device_has_matrix, enum barred *bar)
 {
-	size_t n = strlen(kernel_name(k));
-	return strncmp(problem, kernel_name(k), n) == 0 && problem[n] == ':';
+	int count;
+	const struct what_if *rows = what_if_table(&count);
+	for (int i = 0; i < count; i++) {
+		*bar = rows[i].bars ? rows[i].bars(s, r) : BAR_NONE;
+		if (*bar == BAR_YES || (*bar == BAR_UNKNOWN && device_has_matrix))
+			return &rows[i];
+	}
+	return NULL;
 }
 
-bool matrix_possible(const char *problem, bool strict)
+static bool is_barred(const struct result *r, const struct scenario *s, bool device_has_matrix)
 {
-	for (int k = 0; k < KERNEL_COUNT; k++)
-		if (kernel_row((enum kernel)k)->product && is_kernel(problem, (enum kernel)k))
-			return !strict || strncmp(strchr(problem, ':'), ":f32", 4) != 0;
-	return false;
-}
-
-bool is_strict(const struct result *r)
-{
-	const char *math = r->algorithm.math;
-	return !math || !*math || strcmp(math, "strict") == 0;
-}
-
-/* With matrix off: false for algorithms that use matrix units, and for those of unknown use unless they
- * cannot (another kernel, f32 with strict math, a device without such units). Allowing unknown ones could
- * hide the gain in question; excluding them shows as a gap. */
-static bool allowed_without_matrix(const struct result *r, bool device_has_matrix)
-{
-	if (r->algorithm.matrix == MATRIX_NO)
-		return true;
-	if (r->algorithm.matrix == MATRIX_YES)
-		return false;
-	return !device_has_matrix || !matrix_possible(r->problem, is_strict(r));
-}
-
-/* Why the scenario excludes an algorithm, and what that says of a problem that has no other. */
-enum bar {
-	BAR_NONE,
-	BAR_MATH,
-	BAR_MATRIX,
-	BAR_MATRIX_MAYBE,
-	BAR_WORKSPACE,
-	BAR_RANDOM,
-	BAR_LIBRARY,
-	BAR_COUNT
-};
-static const char *const bars[BAR_COUNT] = { NULL, "only measured with algorithms of relaxed math",
-	"only measured with algorithms that use matrix units, or may use them",
-	"only measured with algorithms that use matrix units, or may use them",
-	"only measured with algorithms that need more workspace than allowed, or an unknown amount",
-	"only measured with nondeterministic algorithms",
-	"only measured with algorithms of libraries that the scenario leaves out" };
-
-/* The same of the problems side by side. */
-static enum bar bar_of_parts(const struct result *r, const struct scenario *s)
-{
-	struct ran ran = ran_of(r, s->libraries);
-	if (s->limited && !(ran.workspace_bytes <= s->workspace_bytes)) /* NaN: unknown */
-		return BAR_WORKSPACE;
-	if (s->deterministic && ran.random)
-		return BAR_RANDOM;
-	return s->libraries[0] && !ran.named ? BAR_LIBRARY : BAR_NONE;
-}
-
-static enum bar bar_of(const struct result *r, const struct scenario *s, bool device_has_matrix)
-{
-	if (!s->relaxed && !is_strict(r))
-		return BAR_MATH;
-	if (!s->matrix && !allowed_without_matrix(r, device_has_matrix))
-		return r->algorithm.matrix == MATRIX_YES ? BAR_MATRIX : BAR_MATRIX_MAYBE;
-	if ((s->limited || s->deterministic || s->libraries[0]) && ran_is_beside(r))
-		return bar_of_parts(r, s);
-	if (s->limited && !(r->algorithm.workspace_bytes <= s->workspace_bytes)) /* NaN: unknown */
-		return BAR_WORKSPACE;
-	if (s->deterministic && is_nondeterministic(r))
-		return BAR_RANDOM;
-	return s->libraries[0] && !library_is_named(s->libraries, r->algorithm.api) ? BAR_LIBRARY : BAR_NONE;
+	enum barred bar;
+	return bar_of(r, s, device_has_matrix, &bar) != NULL;
 }
 
 static bool in_pairs(const struct result *r, uint32_t pairs)
@@ -96,7 +40,8 @@ static enum launch launch_of(const struct scenario *s)
 static bool may_run(const struct found *f, const struct result *r, const struct scenario *s, enum cache c,
 	bool device_has_matrix)
 {
-	return r->launch == launch_of(s) && r->cache == c && usable(r) && !bar_of(r, s, device_has_matrix) &&
+	return r->launch == launch_of(s) && r->cache == c && usable(r) &&
+		!is_barred(r, s, device_has_matrix) &&
 		(f->overwrites[s->fold] || !algorithm_is_in_place(&r->algorithm));
 }
 
@@ -242,8 +187,8 @@ static bool refused(const struct found *f, const struct scenario *s)
 	for (int i = 0; i < f->count; i++) {
 		const struct result *r = f->results[i];
 		unsupported |= r->status == STATUS_UNSUPPORTED;
-		enum bar bar = usable(r) && r->launch == launch ? bar_of(r, s, true) : BAR_NONE;
-		filtered |= bar && bar != BAR_MATRIX_MAYBE;
+		enum barred bar;
+		filtered |= usable(r) && r->launch == launch && bar_of(r, s, true, &bar) && bar == BAR_YES;
 		other |= r->status != STATUS_UNSUPPORTED && r->status != STATUS_OK;
 	}
 	return filtered || (unsupported && !other);
@@ -276,7 +221,8 @@ static const char *found_why(const struct found *f, const struct scenario *s)
 {
 	enum launch launch = s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED;
 	const struct result *said = NULL;
-	enum bar bar = BAR_NONE;
+	const struct what_if *by = NULL;
+	enum barred bar;
 	for (int i = 0; i < f->count; i++) {
 		const struct result *r = f->results[i];
 		bool whole = !*r->algorithm.name;
@@ -284,14 +230,14 @@ static const char *found_why(const struct found *f, const struct scenario *s)
 			said = r;
 		if (said == r && whole)
 			break;
-		if (!bar && usable(r) && r->launch == launch)
-			bar = bar_of(r, s, true);
+		if (!by && usable(r) && r->launch == launch)
+			by = bar_of(r, s, true, &bar);
 	}
 	/* if the scenario excludes measured algorithms, that is the reason, not the failure of another one */
 	if (said && !*said->algorithm.name)
 		return *said->why ? said->why : status_name(said->status);
-	if (bar)
-		return bars[bar];
+	if (by)
+		return by->barred;
 	return !said ? NULL : *said->why ? said->why : status_name(said->status);
 }
 
@@ -309,7 +255,7 @@ static const struct result *pick_rough(const struct found *f, const struct scena
 	bool fits = r && r->launch == (s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED) && usable(r) &&
 		(r->cache == c || (cache_plain(c) != CACHE_COLD && !cache_is_huge(c) &&
 			(r->cache == CACHE_NET || cache_is_distance(c)))) &&
-		!bar_of(r, s, device_has_matrix) && in_pairs(r, pairs) &&
+		!is_barred(r, s, device_has_matrix) && in_pairs(r, pairs) &&
 		(f->overwrites[s->fold] || !algorithm_is_in_place(&r->algorithm));
 	return fits ? r : NULL;
 }
@@ -414,35 +360,55 @@ enum cache study_cache(const struct study *st, const struct scenario *s)
 	return cache_in_pages(s->cache == CACHE_CHOICE_AUTO ? st->usual : states[s->cache], s->huge_pages);
 }
 
-/* Notes what choices can bar; nothing is taken back when results change. */
-static void mark(struct marks *m, const struct result *r)
+/* Whether a choice of the row that has a word excludes a result. */
+static enum barred most_barred(const struct what_if *row, const struct result *r)
 {
-	double bytes = r->algorithm.workspace_bytes;
-	if (!usable(r))
-		return;
-	m->relaxed = m->relaxed || !is_strict(r);
-	m->matrix = m->matrix || !allowed_without_matrix(r, true);
-	m->random = m->random || is_nondeterministic(r);
-	if (!(bytes <= m->workspace_bytes))
-		m->workspace_bytes = isnan(bytes) ? INFINITY : bytes;
+	enum barred most = BAR_NONE;
+	for (int k = 0; row->choices[k] && most != BAR_YES; k++) {
+		struct scenario s = { .matrix = true, .relaxed = true }; /* excludes nothing */
+		row->set(&s, k);
+		enum barred bar = row->bars(&s, r);
+		most = bar > most ? bar : most;
+	}
+	return most;
 }
 
-static void mark_offer(struct marks *m, const struct result *r)
+/* Notes which rows of the what-ifs can exclude a result, or are available with it; nothing is taken back when
+ * results change. */
+static void mark(struct study *st, const struct result *r, bool rough)
 {
-	bool first = !m->offers.api;
-	if (r->status != STATUS_OK)
-		return;
-	if (first) {
-		m->offers.api = r->algorithm.api;
-		m->offers.cache = r->cache;
+	struct marks *m = &st->marks;
+	int count;
+	const struct what_if *rows = what_if_table(&count);
+	bool ok = r->status == STATUS_OK && !rough;
+	if (ok && !m->first) {
+		m->first = ARENA_NEW(&st->arena, struct result);
+		*m->first = *r;
 	}
-	m->offers.apis = m->offers.apis || strcmp(r->algorithm.api, m->offers.api) != 0;
-	m->offers.caches |= r->cache != m->offers.cache;
-	m->offers.huge |= cache_is_huge(r->cache);
-	m->offers.workspace |= !(r->algorithm.workspace_bytes <= 0); /* NaN: unknown */
-	m->offers.random = m->offers.random || is_nondeterministic(r);
-	m->offers.matrix |= r->algorithm.matrix == MATRIX_YES;
-	m->offers.relaxed = m->offers.relaxed || !is_strict(r);
+	for (int i = 0; i < count; i++) {
+		uint64_t bit = (uint64_t)1 << i;
+		enum barred bar = rows[i].bars && !(m->barred & m->offered & bit) ? most_barred(&rows[i], r)
+									       : BAR_NONE;
+		m->barred |= bar && usable(r) ? bit : 0;
+		if (ok && (rows[i].differs ? rows[i].differs(m->first, r) : bar == BAR_YES))
+			m->offered |= bit;
+	}
+}
+
+bool study_can_bar(const struct study *st, const struct what_if *row, int index, const struct scenario *s)
+{
+	bool can = st->marks.barred >> index & 1;
+	if (!can || row->get(s) < what_if_choices(row))
+		return can;
+	for (int i = 0; i < st->distinct_count; i++) {
+		const struct found *f = &st->found[i];
+		for (int k = 0; k < f->count; k++)
+			if (usable(f->results[k]) && row->bars(s, f->results[k]))
+				return true;
+		if (f->rough && usable(f->rough) && row->bars(s, f->rough))
+			return true;
+	}
+	return false;
 }
 
 static void found_read(struct found *f, const struct ground *on, const char *text)
@@ -468,12 +434,10 @@ void study_read(struct study *st, int distinct)
 {
 	struct found *f = &st->found[distinct];
 	found_read(f, &st->on, study_text(st, distinct));
-	for (int i = 0; i < f->count; i++) {
-		mark(&st->marks, f->results[i]);
-		mark_offer(&st->marks, f->results[i]);
-	}
+	for (int i = 0; i < f->count; i++)
+		mark(st, f->results[i], false);
 	if (f->rough)
-		mark(&st->marks, f->rough);
+		mark(st, f->rough, true);
 	st->marks.in_place = st->marks.in_place || f->in_place;
 }
 

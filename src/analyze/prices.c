@@ -52,21 +52,21 @@ static enum fusion_level plain_fusion(const struct study *st, enum fusion_level 
 struct scenario study_plain(const struct study *st, const struct scenario *s)
 {
 	struct scenario plain = *s;
-	const struct marks *m = &st->marks;
-	/* estimates depend on the units allowed, and so may results side by side, which are not marked */
-	bool estimates = (st->on.estimate && st->on.peaks) || s->parallel == PARALLEL_MEASURED;
-	plain.matrix = s->matrix && (m->matrix || estimates);
-	plain.relaxed = s->relaxed && (m->relaxed || estimates);
-	plain.deterministic = s->deterministic && (m->random || s->parallel == PARALLEL_MEASURED);
-	plain.limited = s->limited &&
-		(!(m->workspace_bytes <= s->workspace_bytes) || s->parallel == PARALLEL_MEASURED);
-	plain.workspace_bytes = plain.limited ? s->workspace_bytes : 0;
+	int count;
+	const struct what_if *rows = what_if_table(&count);
+	/* results side by side are not marked */
+	for (int i = 0; s->parallel != PARALLEL_MEASURED && i < count; i++) {
+		const struct what_if *row = &rows[i];
+		bool estimates = row->estimates && st->on.estimate && st->on.peaks;
+		if (row->bars && what_if_choices(row) > 1 && !estimates && !study_can_bar(st, row, i, s))
+			row->set(&plain, 0);
+	}
 	plain.cache = s->cache == CACHE_CHOICE_AUTO || study_cache(st, s) == st->usual ? CACHE_CHOICE_AUTO
 										       : s->cache;
 	plain.huge_pages = s->huge_pages && !st->on.estimate;
 	plain.pad = s->pad && st->pads;
 	plain.fold = s->fold && st->plan->fold_count > 0;
-	plain.assume = s->assume && assume_available(st);
+	plain.assume = s->assume && assume_layers(st, NULL, NULL) > 0;
 	plain.fusion = plain_fusion(st, s->fusion);
 	return plain;
 }

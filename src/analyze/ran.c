@@ -1,17 +1,15 @@
 #include "config.h"
 
-#include "analyze/analyze_private.h"
+#include "analyze/ran.h"
 
-#include "base/hash.h"
 #include "problem/beside.h"
+#include "problem/kernel.h"
 
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-
-/* What ran, by the names and notes of algorithms. */
 
 static bool has_word(const char *list, const char *word)
 {
@@ -41,54 +39,65 @@ bool algorithm_is_named(const char *name, const struct algorithm *a)
 	return a->name && fnmatch(name, a->name, 0) == 0;
 }
 
-struct algorithms_named algorithms_named(const struct plan *p, const struct fusion *f,
-	const struct results *results, const struct scenario *s)
+bool has_note(const struct algorithm *a, const char *word)
 {
-	struct algorithms_named n = { 0, 0 };
-	struct arena a = { 0 };
-	struct hash seen = { 0 };
-	int count, of;
-	const char **texts = analyze_problems_in(&a, p, f, true, scenario_variants(s), &count);
-	for (int i = 0; i < count; i++) {
-		const struct result *const *all = results_of(results, texts[i], &of);
-		for (int k = 0; k < of; k++) {
-			const struct algorithm *one = &all[k]->algorithm;
-			int64_t *at = one->name && one->name[0] ? hash_at(&seen, text_of(one->name)) : NULL;
-			if (!at || *at >= 0)
-				continue;
-			*at = n.measured++;
-			n.named += (!s->algorithm[0] || algorithm_is_named(s->algorithm, one)) &&
-				(!s->libraries[0] || library_is_named(s->libraries, one->api));
-		}
-	}
-	hash_free(&seen);
-	arena_free(&a);
-	return n;
+	return has_word(a->notes, word);
 }
 
-bool is_nondeterministic(const struct result *r)
+static bool is_kernel(const char *problem, enum kernel k)
 {
-	return has_word(r->algorithm.notes, "nondeterministic");
+	size_t n = strlen(kernel_name(k));
+	return strncmp(problem, kernel_name(k), n) == 0 && problem[n] == ':';
 }
 
-bool ran_is_beside(const struct result *r)
+bool matrix_possible(const char *problem, bool strict)
+{
+	for (int k = 0; k < KERNEL_COUNT; k++)
+		if (kernel_row((enum kernel)k)->product && is_kernel(problem, (enum kernel)k))
+			return !strict || strncmp(strchr(problem, ':'), ":f32", 4) != 0;
+	return false;
+}
+
+bool is_strict(const struct result *r)
+{
+	const char *math = r->algorithm.math;
+	return !math || !*math || strcmp(math, "strict") == 0;
+}
+
+/* True for branches side by side; their kernels say what ran (beside_ran_next). */
+static bool ran_is_beside(const struct result *r)
 {
 	return problem_is_beside(r->problem) && strcmp(r->algorithm.api, "beside") == 0;
 }
 
-struct ran ran_of(const struct result *r, const char *libraries)
+bool ran_any(const struct result *r, bool (*is)(const struct algorithm *a, const struct scenario *s),
+	const struct scenario *s)
 {
 	const char *lines = r->kernels ? r->kernels : "";
-	struct ran all = { .workspace_bytes = *lines ? 0 : NAN, .named = *lines };
-	while (*lines) {
+	bool any = false;
+	if (!ran_is_beside(r))
+		return is(&r->algorithm, s);
+	do {
 		struct beside_ran one;
-		char api[SCENARIO_NAME_MAX], notes[128];
+		char api[64], name[128], notes[128];
 		bool good = beside_ran_next(&lines, &one);
 		snprintf(api, sizeof(api), "%.*s", good ? (int)one.api.n : 0, one.api.p);
+		snprintf(name, sizeof(name), "%.*s", good ? (int)one.name.n : 0, one.name.p);
 		snprintf(notes, sizeof(notes), "%.*s", good ? (int)one.notes.n : 0, one.notes.p);
-		all.workspace_bytes += good ? one.workspace_bytes : NAN;
-		all.random |= has_word(notes, "nondeterministic");
-		all.named &= good && library_is_named(libraries, api);
+		any = is(&(struct algorithm){ .api = api, .name = name, .notes = notes }, s);
+	} while (!any && *lines);
+	return any;
+}
+
+double ran_workspace(const struct result *r)
+{
+	const char *lines = r->kernels ? r->kernels : "";
+	double bytes = *lines ? 0 : NAN;
+	if (!ran_is_beside(r))
+		return r->algorithm.workspace_bytes;
+	while (*lines) {
+		struct beside_ran one;
+		bytes += beside_ran_next(&lines, &one) ? one.workspace_bytes : NAN;
 	}
-	return all;
+	return bytes;
 }

@@ -100,8 +100,12 @@ enum what_if_show {
 	SHOW_ON               /* on */
 };
 
-struct study;
-struct solution;
+/* Whether a scenario excludes a result. */
+enum barred {
+	BAR_NONE,
+	BAR_UNKNOWN,          /* on a device with matrix units: the algorithm may use them, that is unknown */
+	BAR_YES
+};
 
 /* A row of the what-if table, from which help, --what-if, the status line and the man page are generated. */
 struct what_if {
@@ -123,10 +127,17 @@ struct what_if {
 	void (*say)(const struct scenario *s, char *buf, size_t size); /* the word of the free value */
 	const char *detail;   /* what its choice "on" is: "multiples of 8"; NULL: nothing more to say */
 	const char *absent;   /* why it is not available for a model and device */
-	bool (*available)(const struct study *st); /* NULL: always. For the analysis */
-	/* Number of layers to which it applies when it is on; NULL: not counted. For the analysis */
-	int (*layers)(const struct study *st, const struct scenario *s, const struct solution *x);
+	/* Of a row that excludes results: whether the choice in use excludes one, and the reason for a
+	 * problem that has no others. No free value excludes more than the choices with a word do, if there
+	 * are several. */
+	enum barred (*bars)(const struct scenario *s, const struct result *r);
+	const char *barred;
+	bool estimates;       /* ... whose choice also changes estimates */
+	/* The row is available if a measured result differs so from the first one; NULL: if a choice with a
+	 * word excludes one. Rows without `bars` and `differs`: always, or as effects.c says. */
+	bool (*differs)(const struct result *first, const struct result *r);
 };
+#define WHAT_IFS_MAX 64 /* most rows: sets of them are bits */
 const struct what_if *what_if_table(int *count); /* static storage */
 const struct what_if *what_if_named(struct text name); /* or NULL */
 /* Tries the names of all what-ifs for a misspelt one. */

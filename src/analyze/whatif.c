@@ -1,6 +1,7 @@
 #include "config.h"
 
-#include "analyze/analyze_private.h"
+#include "analyze/ran.h"
+#include "analyze/scenario.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -142,6 +143,72 @@ static void libraries_say(const struct scenario *s, char *buf, size_t size)
 	snprintf(buf, size, "%s", s->libraries);
 }
 
+/* ---- rows that exclude results */
+
+static enum barred barred_if(bool barred)
+{
+	return barred ? BAR_YES : BAR_NONE;
+}
+
+static enum barred math_bars(const struct scenario *s, const struct result *r)
+{
+	return barred_if(!s->relaxed && !is_strict(r));
+}
+
+/* Algorithms that use matrix units, and those of unknown use unless they cannot (another kernel, f32 with
+ * strict math). Allowing unknown ones could hide the gain in question; excluding them shows as a gap. What
+ * math excludes is left to it. */
+static enum barred matrix_bars(const struct scenario *s, const struct result *r)
+{
+	if (s->matrix || r->algorithm.matrix == MATRIX_NO || math_bars(s, r))
+		return BAR_NONE;
+	if (r->algorithm.matrix == MATRIX_YES)
+		return BAR_YES;
+	return matrix_possible(r->problem, is_strict(r)) ? BAR_UNKNOWN : BAR_NONE;
+}
+
+static enum barred workspace_bars(const struct scenario *s, const struct result *r)
+{
+	return barred_if(s->limited && !(ran_workspace(r) <= s->workspace_bytes)); /* NaN: unknown */
+}
+
+static bool is_random(const struct algorithm *a, const struct scenario *s)
+{
+	(void)s;
+	return has_note(a, "nondeterministic");
+}
+
+static enum barred deterministic_bars(const struct scenario *s, const struct result *r)
+{
+	return barred_if(s->deterministic && ran_any(r, is_random, s));
+}
+
+static bool is_left_out(const struct algorithm *a, const struct scenario *s)
+{
+	return !library_is_named(s->libraries, a->api);
+}
+
+static enum barred libraries_bars(const struct scenario *s, const struct result *r)
+{
+	return barred_if(s->libraries[0] && ran_any(r, is_left_out, s));
+}
+
+static bool libraries_differ(const struct result *first, const struct result *r)
+{
+	return strcmp(first->algorithm.api, r->algorithm.api) != 0;
+}
+
+static bool caches_differ(const struct result *first, const struct result *r)
+{
+	return first->cache != r->cache;
+}
+
+static bool pages_differ(const struct result *first, const struct result *r)
+{
+	(void)first;
+	return cache_is_huge(r->cache);
+}
+
 /* ---- the table */
 
 static const struct what_if table[] = {
@@ -155,81 +222,84 @@ static const struct what_if table[] = {
 		"(epilogue), also batch norm and sums (fold), also attention and activations in parts "
 		"(pattern), or also pointwise chains (all)",
 		STAGE_RESULTS, { "off", "all", "epilogue", "fold", "pattern" }, fusion_get, fusion_set,
-		.absent = "no layers of the model can be fused", .available = fusion_available },
+		.absent = "no layers of the model can be fused" },
 	{ "matrix", 'm', "matrix",
 		"allow algorithms on matrix units (AMX, tensor cores), at the data types of the scenario",
 		STAGE_RESULTS, { "off", "on" }, matrix_get, matrix_set,
-		.absent = "no problem here can run on matrix units", .available = matrix_available },
+		.absent = "no problem here can run on matrix units", .bars = matrix_bars, .estimates = true,
+		.barred = "only measured with algorithms that use matrix units, or may use them" },
 	{ "algorithm", 'a', "best algo",
 		"each layer runs the fastest measured algorithm (best), the library's first choice "
 		"(preferred), or the named one if the layer has it, else the fastest (wildcards: jit*)",
 		STAGE_RESULTS, { "preferred", "best" }, algorithm_get, algorithm_set,
 		.value = "NAME", .example = "jit*", .take = algorithm_take, .say = algorithm_say,
-		.absent = "estimates have no algorithms", .available = algorithm_available,
-		.layers = algorithm_layers },
+		.absent = "estimates have no algorithms" },
 	{ "launch", 'l', "launch",
 		"executions back to back, launch cost divided by their number (amortized), or single "
 		"executions (isolated)",
 		STAGE_RESULTS, { "isolated", "amortized" }, amortized_get, amortized_set,
-		.absent = "estimates by the peaks alone have no launches", .available = launch_available },
+		.absent = "estimates by the peaks alone have no launches" },
 	{ "math", 'r', "math",
 		"allow algorithms that round operands to lower precision (relaxed: TF32, half precision "
 		"inside f32; on matrix units they need matrix too), or only others (strict)",
 		STAGE_RESULTS, { "strict", "relaxed" }, relaxed_get, relaxed_set, SHOW_KNOWN,
-		.absent = "no measured algorithm rounds to lower precision", .available = math_available },
+		.absent = "no measured algorithm rounds to lower precision", .bars = math_bars,
+		.barred = "only measured with algorithms of relaxed math", .estimates = true },
 	{ "layout", 'o', "layout",
 		"channels last in the whole model (nhwc), with conversions at its borders; or a layout per "
 		"layer, for the cheapest total with conversions (priced); off: the library's choice or ONNX "
 		"order (nchw)",
 		STAGE_PLAN, { "nchw", "nhwc", "priced" }, layouts_get, layouts_set, SHOW_KNOWN,
-		.absent = "no layer has a channels-last form", .available = layout_available },
+		.absent = "no layer has a channels-last form" },
 	{ "workspace", 'w', "workspace",
 		"only algorithms that need at most this much memory besides their operands (64M, 1G), none "
 		"with an unknown need",
 		STAGE_RESULTS, { "unlimited", "0" }, workspace_get, workspace_set, SHOW_ON,
 		.value = "BYTES", .example = "512M", .take = workspace_take, .say = workspace_say,
-		.absent = "no measured algorithm needs a workspace", .available = workspace_available },
+		.absent = "no measured algorithm needs a workspace", .bars = workspace_bars,
+		.barred = "only measured with algorithms that need more workspace than allowed, or an "
+			  "unknown amount" },
 	{ "deterministic", 'K', "determ.",
 		"only deterministic algorithms: none that its library notes as nondeterministic",
 		STAGE_RESULTS, { "off", "on" }, deterministic_get, deterministic_set, SHOW_ON,
-		.absent = "no measured algorithm is noted as nondeterministic",
-		.available = deterministic_available },
+		.absent = "no measured algorithm is noted as nondeterministic", .bars = deterministic_bars,
+		.barred = "only measured with nondeterministic algorithms" },
 	{ "libraries", 'v', "libraries",
 		"only algorithms of the named libraries, e.g. onednn+plain",
 		STAGE_RESULTS, { "all" }, libraries_get, libraries_set, SHOW_ON,
 		.value = "NAMES", .example = "onednn+plain", .take = libraries_take, .say = libraries_say,
-		.absent = "all results are of one library", .available = libraries_available,
-		.layers = libraries_layers },
+		.absent = "all results are of one library", .differs = libraries_differ,
+		.bars = libraries_bars,
+		.barred = "only measured with algorithms of libraries that the scenario leaves out" },
 	{ "cache", 'C', "cache",
 		"cache contents before each layer: activations and weights (warm), activations only (net), "
 		"nothing (cold); auto: weights at the model's reuse distance (bytes read between two uses)",
 		STAGE_RESULTS, { "auto", "warm", "net", "cold" }, cache_get, cache_set, SHOW_ON,
-		.absent = "results are of one cache state", .available = cache_available },
+		.absent = "results are of one cache state", .differs = caches_differ },
 	{ "pages", 'P', "pages",
 		"operands in pages of 2 MiB, which need fewer entries of the TLB (2m), or in the system's "
 		"default pages (4k); GLIBC_TUNABLES=glibc.malloc.hugetlb=1 requests 2m",
 		STAGE_RESULTS, { "4k", "2m" }, huge_pages_get, huge_pages_set, SHOW_ON,
 		.absent = "nothing was measured in pages of 2 MiB (bench -w pages=2m)",
-		.available = pages_available },
+		.differs = pages_differ },
 	{ "pad", 'i', "pad",
 		"convolutions and matmuls run with channels padded to a multiple of 8 where that is faster; "
 		"the cost excludes copies of activations",
 		STAGE_RESULTS, { "off", "on" }, pad_get, pad_set, SHOW_ON,
-		.detail = "multiples of 8", .absent = "all channels are multiples of 8",
-		.available = pad_available, .layers = pad_layers },
+		.detail = "multiples of 8", .absent = "all channels are multiples of 8" },
 	{ "fold", 'F', "fold",
 		"without the layers that graph optimizers remove: layers that return their input (adding "
 		"0), undo the previous layer (two Transposes), repeat another layer, or have unread results",
 		STAGE_PLAN, { "off", "on" }, fold_get, fold_set, SHOW_ON,
-		.absent = "graph optimizers remove no layer that takes time", .available = fold_available,
-		.layers = fold_layers },
+		.absent = "graph optimizers remove no layer that takes time" },
 	{ "assume", 'W', "given",
 		"layers have their assumed costs (--assume; = or :assume LAYER=COST in the explorer), as "
 		"with custom kernels",
 		STAGE_RESULTS, { "off", "given" }, assume_get, assume_set, SHOW_ON,
-		.absent = "no cost is assumed", .available = assume_available, .layers = assume_layers },
+		.absent = "no cost is assumed" },
 };
 #define TABLE_COUNT ((int)(sizeof(table) / sizeof(table[0])))
+_Static_assert(sizeof(table) / sizeof(table[0]) <= WHAT_IFS_MAX, "too many what-ifs for sets of bits");
 
 bool fusion_allows(enum fusion_level chosen, enum fusion_level group)
 {

@@ -17,7 +17,7 @@ KNOWN = {
     "problem": 17,   # true recursion: kernels find others in the table of kernels
     "ui": 59,
     "commands": 29,
-    "analyze": 22,
+    "analyze": 21,
     "session": 13,
 }
 PROGRAM = 59         # over all archives of the program
