@@ -257,10 +257,16 @@ static const char *math_mode(struct arena *a, const struct sides *x)
 		has_matrix(x) && !x->scenario->matrix ? ",matrix" : "");
 }
 
+/* A latency alone, which the user gives: it is said to be of the bound's type, device and threads. */
+static bool is_given(const struct sides *x)
+{
+	return !strcmp(x->execution->source, "option");
+}
+
 static const char *unknown_type(struct arena *a, const struct sides *x)
 {
 	(void)a;
-	return !*x->execution->dtype ? "its type of computation is unknown" : NULL;
+	return !*x->execution->dtype && !is_given(x) ? "its type of computation is unknown" : NULL;
 }
 
 /* The execution may have used matrix units of the device. */
@@ -275,7 +281,7 @@ static const char *matrix(struct arena *a, const struct sides *x)
 static const char *unknown_device(struct arena *a, const struct sides *x)
 {
 	(void)a;
-	return *x->device->model && !*x->execution->device ? "its device is unknown" : NULL;
+	return *x->device->model && !*x->execution->device && !is_given(x) ? "its device is unknown" : NULL;
 }
 
 static const char *unknown_bound(struct arena *a, const struct sides *x)
@@ -287,8 +293,8 @@ static const char *unknown_bound(struct arena *a, const struct sides *x)
 static const char *unknown_threads(struct arena *a, const struct sides *x)
 {
 	(void)a;
-	return x->device->threads > 0 && x->execution->threads <= 0 ? "its number of threads is unknown" :
-		NULL;
+	bool unknown = x->device->threads > 0 && x->execution->threads <= 0 && !is_given(x);
+	return unknown ? "its number of threads is unknown" : NULL;
 }
 
 #define NO_RATIO (USE_RATIO | USE_CONTRADICTION)

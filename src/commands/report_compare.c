@@ -147,6 +147,9 @@ static void ratio_text(const struct session *s, const struct reality *y, FILE *o
 static const char *again_hint(struct arena *a, const struct session *s, const struct execution *e)
 {
 	const struct config_runner *agent = config_agent(session_config(s), text_of(e->framework));
+	if (!strcmp(e->source, "option"))
+		return "is it of this batch, type, device and number of threads? To run it here:\n"
+		       "              benanza compare --run AGENT MODEL";
 	if (strcmp(e->source, "agent") != 0)
 		return "a file cannot be run again: benanza compare --run AGENT MODEL";
 	if (!session_queue(s))

@@ -132,6 +132,17 @@ try 0 "a profile without shapes" bz compare "$models/tiny.onnx" none8.json
 says out "models/tiny.onnx  batch 1"
 try 0 "a bare latency as text" bz compare "$models/tiny.onnx" --latency 2ms
 says out "latency given with --latency"
+for case in 1ns:true 10us:true 2ms:false; do
+    try 0 "a latency of ${case%:*}" bz compare "$models/tiny.onnx" --latency "${case%:*}" --json
+    json "d[0]['bound_contradicted'] == (d[0]['measured_ns'] < d[0]['bound_interval_ns'][0]) and \
+        d[0]['bound_contradicted'] == ('${case#*:}' == 'true') and d[0]['not_comparable'] is None" \
+        "contradicts a measured bound that it is below"
+done
+try 0 "as text" bz compare "$models/tiny.onnx" --latency 10us
+says out "contradicted  the whole model is faster than the bound"
+says out "is it of this batch, type, device and number of threads? To run it here:"
+try 0 "a profile's latency" bz compare "$models/tiny.onnx" none8.json --latency 10us --json
+json "not d[0]['bound_contradicted']" "of an unknown type or device contradicts nothing"
 
 try 0 "trace" bz compare -q "$models/tiny.onnx" profile.json --trace trace.json
 python3 - <<'PY'
