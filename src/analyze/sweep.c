@@ -149,6 +149,15 @@ struct span sweep_span(const struct sweep_point *p, double items)
 	return (struct span){ p->total_ns / items, p->lo_ns / items, p->hi_ns / items };
 }
 
+struct sweep_change sweep_change_of(const struct sweep_point *a, const struct sweep_point *b, bool per_item)
+{
+	if (!a->complete || !b->complete)
+		return (struct sweep_change){ NAN, NAN, DIFF_UNKNOWN };
+	struct span one = sweep_span(a, per_item ? (double)a->batch : 1),
+		    two = sweep_span(b, per_item ? (double)b->batch : 1);
+	return (struct sweep_change){ two.ns - one.ns, two.ns / one.ns, diff_verdict_of(one, two) };
+}
+
 #define SKEW 1.25 /* sides that differ by less are one number */
 
 char *sweep_interval(char *buf, const struct sweep_point *p)

@@ -52,6 +52,13 @@ struct span {
 enum diff_verdict diff_verdict_of(struct span a, struct span b);
 /* The total and its interval divided by `items`. */
 struct span sweep_span(const struct sweep_point *p, double items);
+/* How b differs from a, per item if `per_item`; unknown unless both are complete. The one place that judges
+ * two totals: as diff_verdict_of. */
+struct sweep_change {
+	double diff_ns, ratio; /* b - a and b / a; NaN unknown */
+	enum diff_verdict verdict;
+};
+struct sweep_change sweep_change_of(const struct sweep_point *a, const struct sweep_point *b, bool per_item);
 /* The interval as shares of the total: "1.2%" on both sides, "-47% +119%" where these differ; "" unknown. buf
  * has STR_QUANTITY bytes. Returns buf. */
 char *sweep_interval(char *buf, const struct sweep_point *p);

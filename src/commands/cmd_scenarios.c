@@ -3,7 +3,8 @@
 #include "config.h"
 
 #include "commands/each.h"
-#include "commands/report_scenarios.h"
+#include "commands/report.h"
+#include "table/tables/scenarios.h"
 
 #include <math.h>
 #include <string.h>
@@ -151,6 +152,24 @@ static int scenarios_edit(struct options *o, struct error *err)
 	return sure ? EXIT_DONE : EXIT_GAPS;
 }
 
+static void rows_print(struct options *o, const struct scenario_rows *r)
+{
+	struct table t = { 0 };
+	const struct scenario_row *first = &r->rows[0];
+	scenarios_table(&t, r);
+	if (o->json)
+		report_json_line(json_pack("{s:o, s:b, s:o}", "model", json_text(text_of(r->model)),
+			"per_item", scenarios_per_item(r), "scenarios", table_rows_json(&t)), stdout);
+	else if (o->csv)
+		table_print_csv(&t, true, stdout);
+	else {
+		report_path_line(stdout, report_most(stdout), "", r->model, "");
+		printf("%s\n\n", report_device(&o->arena, first->device, first->stack));
+		table_print_text(&t, report_most(stdout), stdout);
+	}
+	table_free(&t);
+}
+
 static int cmd_scenarios(struct options *o, struct error *err)
 {
 	const struct scenarios_options *own = o->own;
@@ -172,13 +191,7 @@ static int cmd_scenarios(struct options *o, struct error *err)
 		return error_set(err, "%s%s%s", r.rows[0].name ? r.rows[0].name : "",
 			       r.rows[0].name ? ": " : "", r.rows[0].why),
 		       EXIT_BAD;
-	report_scenarios_compare(&r);
-	if (o->json)
-		report_json_line(report_scenarios_json(&r), stdout);
-	else if (o->csv)
-		report_scenarios_csv(&r, stdout);
-	else
-		report_scenarios_text(&r, stdout);
+	rows_print(o, &r);
 	for (int i = 0; i < r.count; i++)
 		if (r.rows[i].why || !r.rows[i].point.complete)
 			return EXIT_GAPS;

@@ -38,7 +38,6 @@ libcommands_a_SOURCES = \
 	src/commands/db_import.c \
 	src/commands/db_merge.c \
 	src/commands/diff.c src/commands/diff.h \
-	src/commands/report_scenarios.c src/commands/report_scenarios.h \
 	src/commands/each.c src/commands/each.h \
 	src/commands/interrupt.c src/commands/interrupt.h \
 	src/commands/tour.c src/commands/tour.h \

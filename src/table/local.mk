@@ -8,6 +8,7 @@ libtable_a_SOURCES = \
 	src/table/print_json.c \
 	src/table/print_text.c \
 	src/table/table.c src/table/table.h \
+	src/table/tables/scenarios.c src/table/tables/scenarios.h \
 	src/table/tables/sweep.c src/table/tables/sweep.h \
 	src/table/tables/total.c src/table/tables/total.h \
 	src/table/tables/xsp.c src/table/tables/xsp.h

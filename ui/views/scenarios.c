@@ -93,15 +93,13 @@ static const char *delta_text(struct app *app, const struct scenario_line *l, co
 	if (now->total.why || l->total.why || !a->complete || !b->complete)
 		return "";
 	bool per_item = a->batch > 0 && b->batch > 0 && a->batch != b->batch;
-	struct span one = sweep_span(a, per_item ? (double)a->batch : 1),
-		two = sweep_span(b, per_item ? (double)b->batch : 1);
-	double from = one.ns, to = two.ns;
-	if (to == from)
+	struct sweep_change change = sweep_change_of(a, b, per_item);
+	if (change.verdict == DIFF_SAME)
 		return "same";
 	const char *mark = a->estimated || b->estimated ? "~" : "";
-	return arena_printf(&app->scratch, "%s%s%s%s %s%+.1f%%%s", mark, to > from ? "+" : "-",
-		str_duration(text, fabs(to - from)), per_item ? "/item" : "", mark, 100 * (to / from - 1),
-		diff_verdict_of(one, two) == DIFF_UNCLEAR ? " unclear" : "");
+	return arena_printf(&app->scratch, "%s%s%s%s %s%+.1f%%%s", mark, change.diff_ns > 0 ? "+" : "-",
+		str_duration(text, fabs(change.diff_ns)), per_item ? "/item" : "", mark,
+		100 * (change.ratio - 1), change.verdict == DIFF_UNCLEAR ? " unclear" : "");
 }
 
 static const char *cell_text(struct app *app, const struct scenarios *s, int row, enum scenario_cell cell)
