@@ -4,7 +4,8 @@
 #include "commands/command.h"
 #include "session/glossary.h"
 #include "ui/model/terms.h"
-#include "ui/views/keys.h"
+#include "ui/stage/keys.h"
+#include "ui/views/view.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -86,6 +87,7 @@ int main(int argc, char **argv)
 	base_memory_keep();
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C"); /* decimal point in JSON, CSV and problem texts */
+	views_register();
 	if (argc == 3 && strcmp(argv[1], "--print-man") == 0)
 		return print_man(argv[2]);
 	signal(SIGPIPE, SIG_IGN);

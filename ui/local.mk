@@ -3,6 +3,7 @@ noinst_LIBRARIES += libui.a
 libui_a_SOURCES =
 include ui/screen/local.mk
 include ui/model/local.mk
+include ui/stage/local.mk
 include ui/views/local.mk
 include ui/frame/local.mk
 libui_a_CFLAGS = $(AM_CFLAGS) $(NCURSES_CFLAGS)

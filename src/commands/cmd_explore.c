@@ -7,7 +7,7 @@
 #include "ui/frame/app.h"
 #include "ui/screen/theme.h"
 #include "ui/views/columns.h"
-#include "ui/views/keys.h"
+#include "ui/stage/keys.h"
 
 #include "base/exe_path.h"
 

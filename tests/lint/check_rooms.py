@@ -14,7 +14,7 @@ from python_tap import ROOT, Tap  # noqa: E402
 ROOMS = ("base problem yaml model ops plan config store wire drive profile analyze doctor session table "
          "ui commands").split()
 RUNNER_MAY = {"base", "problem", "wire", "runner"}
-UI_BOXES = "screen model views frame".split()
+UI_BOXES = "screen model stage views frame".split()
 # what each box of the runner may include besides itself
 RUNNER_BOXES = {
     "verify": "", "measure": "verify",

@@ -3,7 +3,7 @@
 
 #include "config/config.h"
 #include "ui/frame/frame.h"
-#include "ui/views/lines.h"
+#include "ui/stage/lines.h"
 
 #include "tap.h"
 #include "ui_fixture.h"

@@ -3,7 +3,7 @@
 
 #include "session/session_private.h"
 #include "ui/screen/clipboard.h"
-#include "ui/views/lines.h"
+#include "ui/stage/lines.h"
 
 #include "ui_help.h"
 

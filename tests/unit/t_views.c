@@ -1,4 +1,4 @@
-/* A table of views of its own instead of views.c: a view that draws an area, with keys of its own; more views
+/* A table of views of its own instead of ui/views/views.c: a view that draws an area, with keys of its own; more views
  * than digits; keys as they are typed, with counts and pairs. */
 #include "config.h"
 
@@ -47,24 +47,24 @@ static const struct view chart = {
 	.own_footer = true,
 };
 
-const struct view *views_at(int number)
+void views_register(void)
 {
 	static const struct view *const table[] = { &view_layers, &view_detail, &view_what_if, &view_problems,
 		&view_help, &chart };
-	static struct view more[30]; /* no number of views is too many */
-	static char names[30][8];
-	int count = (int)(sizeof(table) / sizeof(*table));
-	if (number < 0 || number >= count + 30)
-		return NULL;
-	if (number < count)
-		return table[number];
-	if (!more[number - count].name) {
-		snprintf(names[number - count], sizeof(names[0]), "more%d", number - count);
-		more[number - count] = view_what_if;
-		more[number - count].keys = NULL;
-		more[number - count].name = names[number - count];
+	enum { MORE = 30, COUNT = sizeof(table) / sizeof(*table) }; /* no number of views is too many */
+	static const struct view *all[COUNT + MORE + 1];
+	static struct view more[MORE];
+	static char names[MORE][8];
+	memcpy(all, table, sizeof(table));
+	for (int i = 0; i < MORE; i++) {
+		snprintf(names[i], sizeof(names[0]), "more%d", i);
+		more[i] = view_what_if;
+		more[i].keys = NULL;
+		more[i].name = names[i];
+		all[COUNT + i] = &more[i];
 	}
-	return &more[number - count];
+	views_use(all);
+	keys_begin();
 }
 
 static const struct fixture_options plain = { .measured = true },

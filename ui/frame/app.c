@@ -159,6 +159,7 @@ void theme_use(struct app *app, bool light)
 
 void app_init(struct app *app, struct session *s, int columns, int rows, bool ascii)
 {
+	views_register();
 	int count = views_count();
 	app_begin(app, s);
 	app->frame = base_calloc(1, sizeof(*app->frame));

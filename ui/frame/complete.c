@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "ui/frame/frame.h"
-#include "ui/views/lines.h"
+#include "ui/stage/lines.h"
 
 #include <dirent.h>
 #include <stdlib.h>

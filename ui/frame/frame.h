@@ -308,7 +308,7 @@ const char *pane_filter_text(struct app *app, const struct pane *p, int room);
  * -1 without one. */
 int pane_find(struct app *app, struct pane *p, int from, int direction, const char *text);
 
-/* line.c: what commands (ui/views/lines.h) do. The text is copied first. */
+/* line.c: what commands (ui/stage/lines.h) do. The text is copied first. */
 void line_run(struct app *app, const char *typed);
 
 /* complete.c: Tab (direction 1) and BackTab (-1) in the command */

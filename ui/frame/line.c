@@ -5,7 +5,7 @@
 #include "base/word.h"
 #include "ui/frame/frame.h"
 #include "ui/model/beside.h"
-#include "ui/views/lines.h"
+#include "ui/stage/lines.h"
 
 #include <string.h>
 #include <strings.h>

@@ -3,7 +3,7 @@
 #ifndef UI_FRAME_TOUR_H
 #define UI_FRAME_TOUR_H
 
-#include "ui/views/keys.h"
+#include "ui/stage/keys.h"
 
 #include <stdbool.h>
 #include <stdint.h>

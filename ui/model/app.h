@@ -7,6 +7,7 @@
 #include "session/state.h"
 #include "ui/model/scopes.h"
 #include "ui/screen/canvas.h"
+#include "ui/screen/key.h"
 #include "ui/screen/lanes.h"
 
 struct app_agent; /* agent.c */
@@ -135,7 +136,7 @@ const char *app_layer_terms(struct app *app, int layer);
 /* Batches times data types of the configuration (-b, -t): more than 1 is a sweep, and b measures all of it.
  * */
 int app_sweep_points(const struct app *app);
-/* The first key of the row with that name in the table of keys (ui/views/keys.h), for texts: keys may be
+/* The first key of the row with that name in the table of keys (ui/stage/keys.h), for texts: keys may be
  * configured. A letter of the row ("$a") is left out. Valid until the end. */
 const char *key_named(const char *name);
 /* What `b` would queue now, without the texts; and how many problems that is. Looks them up when something

@@ -1,3 +1,4 @@
+/* Codes and names of keys. */
 #include "config.h"
 
 #include "ui/screen/key.h"
@@ -70,4 +71,24 @@ char *key_text(char *buf, uint32_t key)
 const char *key_text_at(int number)
 {
 	return number >= 0 && number < (int)(sizeof(names) / sizeof(*names)) ? names[number].name : NULL;
+}
+
+bool key_name_next(const char **list, struct text *name)
+{
+	*list += strspn(*list, " ");
+	*name = (struct text){ *list, strcspn(*list, " ") };
+	*list += name->n;
+	return name->n > 0;
+}
+
+static const char *(*named)(const char *name);
+
+void key_names_use(const char *(*first)(const char *name))
+{
+	named = first;
+}
+
+const char *key_named(const char *name)
+{
+	return named ? named(name) : name;
 }

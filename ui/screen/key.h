@@ -19,5 +19,12 @@ uint32_t key_parse(struct text name);
 char *key_text(char *buf, uint32_t key);
 /* The names of keys that are no characters, F1 to F12 excepted: number from 0; NULL beyond the last. */
 const char *key_text_at(int number);
+/* The next name in a list of them, separated by blanks; false at its end. */
+bool key_name_next(const char **list, struct text *name);
+
+/* The first key of the row with that name in the table of keys (ui/stage/keys.h), for texts: keys may be
+ * configured. A letter of the row ("$a") is left out. Valid until the end. Without a table: the name. */
+const char *key_named(const char *name);
+void key_names_use(const char *(*first)(const char *name));
 
 #endif

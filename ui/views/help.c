@@ -1,7 +1,7 @@
 #include "config.h"
 
 #include "ui/views/columns.h"
-#include "ui/views/lines.h"
+#include "ui/stage/lines.h"
 #include "ui/views/view.h"
 
 #include "analyze/scenario.h"

@@ -1,11 +1,11 @@
-# ui/views: the views and the keys
+# ui/views: the views
 libui_a_SOURCES += \
 	ui/views/advice.c \
+	ui/views/algorithms.c \
 	ui/views/chart.c \
 	ui/views/chart.h \
 	ui/views/columns.c \
 	ui/views/columns.h \
-	ui/views/algorithms.c \
 	ui/views/detail.c \
 	ui/views/detail.h \
 	ui/views/detail_real.c \
@@ -16,13 +16,9 @@ libui_a_SOURCES += \
 	ui/views/graph.c \
 	ui/views/groups.c \
 	ui/views/help.c \
-	ui/views/keys.c \
-	ui/views/keys.h \
 	ui/views/layer_text.c \
 	ui/views/layer_text.h \
 	ui/views/layers.c \
-	ui/views/lines.c \
-	ui/views/lines.h \
 	ui/views/map.c \
 	ui/views/messages.c \
 	ui/views/models.c \
@@ -30,10 +26,9 @@ libui_a_SOURCES += \
 	ui/views/queue.c \
 	ui/views/reality.c \
 	ui/views/roofline.c \
-	ui/views/timeline.c \
 	ui/views/scenarios.c \
 	ui/views/sweep.c \
-	ui/views/view.c \
+	ui/views/timeline.c \
 	ui/views/view.h \
 	ui/views/view_list.h \
 	ui/views/views.c \

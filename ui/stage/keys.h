@@ -1,7 +1,7 @@
 /* One table maps keys to requests. Dispatch, the help screen, the hints at the bottom and the key section of
  * the manual page are made from it. A key of one view is a row in that view's file (struct view, own). */
-#ifndef UI_VIEWS_KEYS_H
-#define UI_VIEWS_KEYS_H
+#ifndef UI_STAGE_KEYS_H
+#define UI_STAGE_KEYS_H
 
 #include "base/error.h"
 #include "ui/screen/key.h"
@@ -103,6 +103,8 @@ struct key_row {
 	const char *first;     /* set by keys_table: the first of `keys` that is no digit, if there is one */
 };
 
+/* Lets key_named (ui/screen/key.h) answer from this table. */
+void keys_begin(void);
 /* All rows: the fixed ones, one per view and per what-if, and the views' own. Built once, never freed. */
 const struct key_row *keys_table(int *count);
 const char *keys_group_name(enum key_group g);

@@ -1,14 +1,28 @@
+/* The table of views: its order, names and numbers. */
 #include "config.h"
 
-#include "ui/views/view.h"
+#include "ui/stage/view.h"
 
 #include <string.h>
 
+static const struct view *const none[] = { NULL };
+static const struct view *const *views = none;
+static int count;
+
+void views_use(const struct view *const *list)
+{
+	views = list;
+	for (count = 0; views[count];)
+		count++;
+}
+
+const struct view *views_at(int number)
+{
+	return number >= 0 && number < count ? views[number] : NULL;
+}
+
 int views_count(void)
 {
-	int count = 0;
-	while (views_at(count))
-		count++;
 	return count;
 }
 
@@ -31,7 +45,7 @@ const struct view *views_details(void)
 const struct view *views_find(const char *name)
 {
 	const struct view *found = NULL;
-	int count = 0;
+	int like = 0;
 	for (int i = 0; views_at(i); i++) {
 		const char *own = views_at(i)->name;
 		size_t n = strlen(name), own_n = strlen(own);
@@ -40,10 +54,10 @@ const struct view *views_find(const char *name)
 			return views_at(i);
 		if (n && strncmp(own, name, plural ? own_n : n) == 0) {
 			found = views_at(i);
-			count++;
+			like++;
 		}
 	}
-	return count == 1 ? found : NULL;
+	return like == 1 ? found : NULL;
 }
 
 void views_names(struct str *out)

@@ -1,9 +1,9 @@
 /* The commands of the line that `:` opens, one row each, and one for each what-if. Dispatch, completion, the
  * help screen and the manual page are made from them. */
-#ifndef UI_VIEWS_LINES_H
-#define UI_VIEWS_LINES_H
+#ifndef UI_STAGE_LINES_H
+#define UI_STAGE_LINES_H
 
-#include "ui/views/keys.h"
+#include "ui/stage/keys.h"
 
 enum line_action {
 	LINE_VIEW,       /* without an argument: the view of the same name */
@@ -44,9 +44,7 @@ const struct line_row *lines_find(struct text name);
 #define LINE_SHOWN 64
 char *line_shown(char *buf, const struct line_row *row);
 
-/* Their section of the manual page, in man macros. */
-void lines_print_man(struct str *out);
-/* Escapes a text for the manual page. */
+/* Escapes a text for the manual page (keys_man.c). */
 void keys_man_add(struct str *out, const char *s, size_t n);
 
 #endif

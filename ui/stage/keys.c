@@ -1,7 +1,7 @@
+/* The table of keys: rows of all views, of what-ifs and of the views, with the keys of the configuration. */
 #include "config.h"
 
-#include "ui/views/lines.h"
-#include "ui/views/view.h"
+#include "ui/stage/view.h"
 
 #include "analyze/scenario.h"
 #include "base/arena.h"
@@ -203,20 +203,11 @@ static struct {
 	int entry_count, entry_capacity;
 } table;
 
-/* The next name in a list of them; false at its end. */
-static bool name_next(const char **list, struct text *name)
-{
-	*list += strspn(*list, " ");
-	*name = (struct text){ *list, strcspn(*list, " ") };
-	*list += name->n;
-	return name->n > 0;
-}
-
 static const char *first_of(const struct key_row *row)
 {
 	struct text first = { "", 0 };
 	const char *list = row->keys;
-	for (struct text name; name_next(&list, &name);)
+	for (struct text name; key_name_next(&list, &name);)
 		if (!first.n || (first.n == 1 && first.p[0] >= '0' && first.p[0] <= '9'))
 			first = name;
 	struct key_pair keys = keys_parse(first);
@@ -232,7 +223,7 @@ static void table_add(struct key_row row)
 	row.first = first_of(&row);
 	row.unspelt = row.text;
 	const char *list = row.keys;
-	for (struct text name; name_next(&list, &name);) {
+	for (struct text name; key_name_next(&list, &name);) {
 		VEC_GROW(table.entries, table.entry_count, table.entry_capacity);
 		table.entries[table.entry_count++] =
 			(struct key_entry){ .keys = keys_parse(name), .row = table.count };
@@ -313,7 +304,7 @@ struct key_pair keys_parse(struct text name)
 struct text keys_shown(const char *keys)
 {
 	struct text shown = { "", 0 };
-	for (struct text name; keys && name_next(&keys, &name);)
+	for (struct text name; keys && key_name_next(&keys, &name);)
 		if (!shown.n || (name.n == 1 && name.p[0] >= '0' && name.p[0] <= '9'))
 			shown = name;
 	return shown;
@@ -321,11 +312,16 @@ struct text keys_shown(const char *keys)
 
 /* ---- other keys ---- */
 
-const char *key_named(const char *name)
+static const char *first_of_name(const char *name)
 {
 	const struct key_row *row = keys_named(name);
 	assert(row);
 	return row ? row->first : "";
+}
+
+void keys_begin(void)
+{
+	key_names_use(first_of_name);
 }
 
 void keys_spell(struct str *out, const char *text)
@@ -363,7 +359,7 @@ static int row_named(const char *name)
 
 static int entries_add(int row, const char *list, struct error *err)
 {
-	for (struct text name; name_next(&list, &name);) {
+	for (struct text name; key_name_next(&list, &name);) {
 		struct key_pair keys = keys_parse(name);
 		if (!keys.first)
 			return error_set(err, "unknown key \"%.*s\"; keys are j, Down, ^F, F3, gg ...",
@@ -527,60 +523,4 @@ void keys_list_pairs(const struct view *view, uint32_t first, struct str *out)
 		str_addf(out, "%s%s%s %s", out->n ? ", " : "", key_text(one, e->keys.first),
 			key_text(two, e->keys.second), table.rows[e->row].text);
 	}
-}
-
-/* Escapes for roff: a leading dot or quote would be a request, a backslash an escape, a minus a hyphen. */
-void keys_man_add(struct str *out, const char *s, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		switch (s[i]) {
-		case '\\': str_addf(out, "\\e"); break;
-		case '-': str_addf(out, "\\-"); break;
-		case '^': str_addf(out, "\\(ha"); break;
-		case '\'': str_addf(out, "\\(aq"); break;
-		default: str_add(out, s + i, 1);
-		}
-}
-
-/* The words that --keys accepts. */
-static void names_print_man(struct str *out)
-{
-	str_addf(out, ".SS Names of keys\nThe option \\fB\\-\\-keys\\fR takes single characters and these "
-		"names, separated by blanks:\n");
-	for (int i = 0; key_text_at(i); i++)
-		str_addf(out, "\\fB%s\\fR,\n", key_text_at(i));
-	str_addf(out, "\\fBF1\\fR to \\fBF12\\fR,\nand \\fB\\(haA\\fR to \\fB\\(haZ\\fR with Ctrl.\n"
-		"\\fBtext:\\fR\\fIWORD\\fR types a word letter by letter; while a prompt is open, any word "
-		"that is not a key name is typed:\n\\fB/ layer3 Enter Enter\\fR.\n"
-		"Two keys are one word\n(\\fBzo\\fR), and so is a key with its count\n(\\fB5j\\fR).\n"
-		"Any other word is an error.\n");
-}
-
-void keys_print_man(struct str *out)
-{
-	int count;
-	const struct key_row *rows = keys_table(&count);
-	for (int g = 0; g < KEYS_GROUP_COUNT; g++) {
-		if (!keys_group_has((enum key_group)g))
-			continue;
-		str_addf(out, ".SS %s\n", keys_group_name(g));
-		for (int i = 0; i < count; i++) {
-			if (rows[i].group != (enum key_group)g)
-				continue;
-			str_addf(out, ".TP\n");
-			const char *list = rows[i].keys, *comma = "";
-			for (struct text name; name_next(&list, &name); comma = ", ") {
-				str_addf(out, "%s\\fB", comma);
-				keys_man_add(out, name.p, name.n);
-				str_addf(out, "\\fR");
-			}
-			str_puts(out, " (\\fI");
-			keys_man_add(out, rows[i].name, strlen(rows[i].name));
-			str_puts(out, "\\fR)\n");
-			keys_man_add(out, rows[i].text, strlen(rows[i].text));
-			str_addf(out, "\n");
-		}
-	}
-	lines_print_man(out);
-	names_print_man(out);
 }

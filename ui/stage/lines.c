@@ -1,6 +1,7 @@
+/* The table of commands of the line that `:` opens. */
 #include "config.h"
 
-#include "ui/views/lines.h"
+#include "ui/stage/lines.h"
 
 #include "analyze/scenario.h"
 #include "base/arena.h"
@@ -100,22 +101,4 @@ char *line_shown(char *buf, const struct line_row *row)
 	snprintf(buf, LINE_SHOWN, ":%s%s%s", row->name, row->argument ? " " : "",
 		row->argument ? row->argument : "");
 	return buf;
-}
-
-void lines_print_man(struct str *out)
-{
-	int count;
-	const struct line_row *rows = lines_table(&count);
-	str_puts(out, ".SS Commands\nThe key \\fB:\\fR opens a line for these commands. Tab completes "
-		"their names and arguments; a further Tab shows the next candidate; Up and Down go through "
-		      "earlier lines. A name may be shortened to a unique prefix.\n");
-	for (int i = 0; i < count; i++) {
-		char shown[LINE_SHOWN];
-		str_puts(out, ".TP\n\\fB");
-		line_shown(shown, &rows[i]);
-		keys_man_add(out, shown, strlen(shown));
-		str_puts(out, "\\fR\n");
-		keys_man_add(out, rows[i].text, strlen(rows[i].text));
-		str_puts(out, "\n");
-	}
 }
