@@ -1,25 +1,23 @@
-# ui: the explorer, in boxes (docs/architecture.md)
-noinst_LIBRARIES += libui.a
-libui_a_SOURCES =
+# ui: the explorer, in boxes (docs/architecture.md), an archive each
 include ui/screen/local.mk
 include ui/model/local.mk
 include ui/stage/local.mk
 include ui/views/local.mk
 include ui/frame/local.mk
-libui_a_CFLAGS = $(AM_CFLAGS) $(NCURSES_CFLAGS)
+libui_screen_a_CFLAGS = $(AM_CFLAGS) $(NCURSES_CFLAGS)
 
 # session and queue are stand-ins of the fixture
 ui_fixture = tests/unit/ui_fixture.c
 check_PROGRAMS += tests/unit/t_canvas
-tests_unit_t_canvas_LDADD = $(below_ui)
+tests_unit_t_canvas_LDADD = $(below_ui_screen)
 check_PROGRAMS += tests/unit/t_lanes
-tests_unit_t_lanes_LDADD = $(below_ui)
+tests_unit_t_lanes_LDADD = $(below_ui_screen)
 check_PROGRAMS += tests/unit/t_plot
-tests_unit_t_plot_LDADD = $(below_ui)
+tests_unit_t_plot_LDADD = $(below_ui_screen)
 check_PROGRAMS += tests/unit/t_theme
-tests_unit_t_theme_LDADD = $(below_ui)
+tests_unit_t_theme_LDADD = $(below_ui_screen)
 check_PROGRAMS += tests/unit/t_reply
-tests_unit_t_reply_LDADD = $(below_ui)
+tests_unit_t_reply_LDADD = $(below_ui_screen)
 check_PROGRAMS += tests/unit/t_mouse
 tests_unit_t_mouse_SOURCES = tests/unit/t_mouse.c $(ui_fixture)
 tests_unit_t_mouse_LDADD = $(below_ui)

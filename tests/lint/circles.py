@@ -15,12 +15,13 @@ MOST = 4  # files of a circle, in any other archive
 KNOWN = {
     "ops": 49,       # true recursion: quantized and fused operators find others in the table of operators
     "problem": 17,   # true recursion: kernels find others in the table of kernels
-    "ui": 59,
     "commands": 29,
     "analyze": 21,
     "session": 13,
 }
-PROGRAM = 59         # over all archives of the program
+PROGRAM = 49         # over all archives of the program: that of ops
+# archives that stand one on another: none needs a symbol of one after it
+ORDER = ("ui_screen", "ui_model", "ui_stage", "ui_views", "ui_frame")
 
 
 def symbols(archive):
@@ -76,7 +77,16 @@ def main():
             program.update(files)
         judge(tap, name, files, KNOWN.get(name, MOST), name in KNOWN)
     judge(tap, "all archives of the program", program, PROGRAM, True)
+    tap.result("no box of ui needs a symbol of one above it", upward(program))
     sys.exit(tap.end())
+
+
+def upward(files):
+    """Symbols that files need of archives after their own in ORDER."""
+    level = {name: ORDER.index(box) for name in files if (box := name.split(":")[0][3:]) in ORDER}
+    home = {symbol: name for name in level for symbol in files[name][0]}
+    return [f"{name} needs {symbol} of {home[symbol]}" for name in level for symbol in sorted(files[name][1])
+            if symbol in home and level[home[symbol]] > level[name]]
 
 
 def judge(tap, name, files, most, exactly):

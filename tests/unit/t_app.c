@@ -58,9 +58,9 @@ static void test_moving(void)
 	type("g k");
 	is_str(layer_name(), "conv1", "first, not before");
 	type("PgDn");
-	is_int(app_pane(&app)->cursor, app.frame->page, "a page down");
+	is_int(app_pane(&app)->cursor, app.stage->page, "a page down");
 	type("^U");
-	is_int(app_pane(&app)->cursor, app.frame->page - app.frame->page / 2, "half a page up");
+	is_int(app_pane(&app)->cursor, app.stage->page - app.stage->page / 2, "half a page up");
 	type("PgUp PgUp");
 	is_int(app_pane(&app)->cursor, 0, "pages up");
 	end();
@@ -189,11 +189,11 @@ static void test_views(void)
 	type("Esc");
 	ok(app_pane(&app)->view == &view_problems, "Esc to where it came from");
 	type("Esc ? q");
-	ok(app_pane(&app)->view == &view_layers && !app.frame->quit, "help and back");
+	ok(app_pane(&app)->view == &view_layers && !app.stage->quit, "help and back");
 	type("Esc");
-	ok(!app.frame->quit, "Esc does not quit");
+	ok(!app.stage->quit, "Esc does not quit");
 	type("q");
-	ok(app.frame->quit, "q does, at the top");
+	ok(app.stage->quit, "q does, at the top");
 	end();
 }
 
@@ -262,7 +262,7 @@ static void test_selection(void)
 	ok(pane_row(app_pane(&app)) == row && app.layer == layer, "new results move nothing");
 	type("5 6 7 8 1");
 	is_str(layer_name(), "layer1.0.relu1", "nor do other views");
-	is_int(app.listed[pane_row(&app.frame->panes[0])], app.layer, "the list is at it");
+	is_int(app.listed[pane_row(&app.stage->panes[0])], app.layer, "the list is at it");
 	type("& maxpool Enter 4 g 1");
 	is_str(layer_name(), "maxpool", "a row that a filter hides gives way to the one that is highlighted");
 	end();
@@ -292,9 +292,9 @@ static void test_help_search(void)
 	for (int i = 1; i < count; i++)
 		rising &= matches[i] > matches[i - 1];
 	ok(rising, "n goes through all %d matches, those on the last page too", count);
-	ok(p->cursor >= p->top && p->cursor < p->top + app.frame->page, "the match is seen");
+	ok(p->cursor >= p->top && p->cursor < p->top + app.stage->page, "the match is seen");
 	struct str styles = { 0 };
-	canvas_print_styles(&app.frame->canvas, &styles);
+	canvas_print_styles(&app.stage->canvas, &styles);
 	ok(strstr(styles.p, "bbbbb") && strstr(styles.p, "rrrrr"), "and marked, and so are the others");
 	str_free(&styles);
 	int top = p->top;
@@ -414,7 +414,7 @@ static void test_scenarios(void)
 	for (const char *p = "fused"; *p; p++)
 		app_key(&app, (uint32_t)*p);
 	type("Enter");
-	ok(sees("fused is a scenario of") && app.frame->prompt.kind, "one of the user's file is kept");
+	ok(sees("fused is a scenario of") && app.stage->prompt.use, "one of the user's file is kept");
 	app_key(&app, 'U' & 31);
 	for (const char *p = "fusion"; *p; p++)
 		app_key(&app, (uint32_t)*p);
@@ -424,7 +424,7 @@ static void test_scenarios(void)
 	for (const char *p = "mine"; *p; p++)
 		app_key(&app, (uint32_t)*p);
 	type("Enter");
-	ok(sees("saved: -w mine uses it") && !app.frame->prompt.kind, "it is saved");
+	ok(sees("saved: -w mine uses it") && !app.stage->prompt.use, "it is saved");
 	app_draw(&app);
 	const struct config_scenario *mine = config_scenario(app.session->given, TEXT("mine"));
 	ok(mine && mine->saved && mine->what_if && strstr(mine->what_if, "matrix=off") && mine->has_dtype,
@@ -560,7 +560,7 @@ static void test_algorithms(void)
 	begin(&(struct fixture_options){ .described = true });
 	app_show(&app, &view_algorithms, -1);
 	app_draw(&app);
-	canvas_resize(&app.frame->canvas, 120, 24);
+	canvas_resize(&app.stage->canvas, 120, 24);
 	app_draw(&app);
 	ok(sees("eng1{k2=4,k24=12}  ") && sees("planned         -         -  1.00 MiB"), "planned ones");
 	ok(sees("fused ~") && sees(", ~-"), "an estimate is marked, and what follows from it");
@@ -727,12 +727,12 @@ static void test_prompt(void)
 {
 	begin(&(struct fixture_options){ .measured = true });
 	type("/ x Backspace Backspace");
-	is_int(app.frame->prompt.kind, PROMPT_NONE, "backspace on nothing closes a search");
+	ok(!app.stage->prompt.use, "backspace on nothing closes a search");
 	type("/ layer1.0 Space relu");
 	type("^W");
-	is_str(app.frame->prompt.text, "layer1.0 ", "^W erases a word");
+	is_str(app.stage->prompt.text, "layer1.0 ", "^W erases a word");
 	type("^W");
-	is_str(app.frame->prompt.text, "", "and the next");
+	is_str(app.stage->prompt.text, "", "and the next");
 	type("Esc j \\ relu");
 	is_int(app_pane(&app)->shown_count, 5, "a filter follows what is typed");
 	ok(sees("&relu 5/22"), "and is shown");
@@ -746,11 +746,11 @@ static void test_prompt(void)
 	type("J");
 	ok(sees("J does nothing here: ? shows the keys"), "a key without a meaning says where help is");
 	type("g L");
-	is_int(app_pane(&app)->cursor, app.frame->page - 1, "L");
+	is_int(app_pane(&app)->cursor, app.stage->page - 1, "L");
 	type("H");
 	is_int(app_pane(&app)->cursor, 0, "H");
 	type("M");
-	is_int(app_pane(&app)->cursor, (app.frame->page - 1) / 2, "M");
+	is_int(app_pane(&app)->cursor, (app.stage->page - 1) / 2, "M");
 	end();
 }
 
@@ -1063,17 +1063,17 @@ static void test_assume(void)
 	double before = app.session->analysis->sequential_ns;
 	double own = app.session->analysis->layers[0].ns;
 	type("=");
-	ok(app.frame->prompt.kind == PROMPT_ASSUME && sees("cost of ") && sees("12us, 2x, 0; empty removes"),
+	ok(app.stage->prompt.use == &prompt_assume && sees("cost of ") && sees("12us, 2x, 0; empty removes"),
 		"= asks for the cost of the selected layer");
 	type("m u c h Enter");
-	ok(app.frame->prompt.kind == PROMPT_ASSUME && sees("'much' is not a cost"),
+	ok(app.stage->prompt.use == &prompt_assume && sees("'much' is not a cost"),
 		"what is no cost is refused");
 	type("^U 2 x Enter");
-	ok(app.frame->prompt.kind == PROMPT_NONE && app.session->scenario.assume, "twice as fast");
+	ok(!app.stage->prompt.use && app.session->scenario.assume, "twice as fast");
 	near(app.session->analysis->sequential_ns, before - own / 2, 1, "the bound follows at once");
 	ok(sees("*1.49 ms") && sees("an assumed cost") && sees("given") && sees("W GIV"),
 		"the layer is marked");
-	canvas_resize(&app.frame->canvas, 120, 80);
+	canvas_resize(&app.stage->canvas, 120, 80);
 	type("3");
 	ok(sees("[x] 1 layer"), "the what-if view counts the layers");
 	type("W");
@@ -1084,22 +1084,22 @@ static void test_assume(void)
 	type(": a s s u m e Space c o n v 1 = 2 x Enter");
 	ok(sees("the cost of 1 layer is assumed; W flips that"), ":assume takes what --assume takes");
 	type("1 =");
-	is_str(app.frame->prompt.text, "2x", "the value is there to be changed");
+	is_str(app.stage->prompt.text, "2x", "the value is there to be changed");
 	type("^U Enter");
 	ok(!app.session->scenario.assume && app.session->current->assumed_count == 0, "empty removes it");
 	near(app.session->analysis->sequential_ns, before, 1, "... from the bound too");
 	type("3 =");
-	ok(app.frame->prompt.kind == PROMPT_CHOICE && sees("parallel = "),
+	ok(app.stage->prompt.use == &prompt_choice && sees("parallel = "),
 		"= in the what-if view types a choice");
 	type("a l l Enter");
 	ok(sees("is not measured, path, resources or off"), "... of those that there are");
 	type("^U p a t h Enter");
 	is_int(app.session->scenario.parallel, PARALLEL_PATH, "... and takes it");
 	type("w");
-	ok(app.frame->prompt.kind == PROMPT_NONE && sees("workspace is not available"),
+	ok(!app.stage->prompt.use && sees("workspace is not available"),
 		"what is not available says so");
 	type("v");
-	ok(app.frame->prompt.kind == PROMPT_NONE && sees("libraries is not available"),
+	ok(!app.stage->prompt.use && sees("libraries is not available"),
 		"... before a value is typed");
 	type("G");
 	while (!sees("> w "))
@@ -1115,7 +1115,7 @@ static void test_dims(void)
 {
 	begin(&(struct fixture_options){ .queue = true, .unbound = true });
 	type("b");
-	ok(fixture_calls.missing == 0 && app.frame->prompt.kind == PROMPT_DIM,
+	ok(fixture_calls.missing == 0 && app.stage->prompt.use == &prompt_form,
 		"measuring asks for dimensions first");
 	ok(sees("> sequence") && sees("past?[2Jlength") && sees("no value") && sees("3 of 4"),
 		"all are in sight, cleaned; the first without a value is selected");
@@ -1124,7 +1124,7 @@ static void test_dims(void)
 	ok(sees("sequence is a number, 0-2147483647; j k move, q or Esc leaves the form"),
 		"a letter is refused at once");
 	type("- .");
-	is_str(app.frame->prompt.text, "", "and so is what makes no number");
+	is_str(app.stage->prompt.text, "", "and so is what makes no number");
 	type("j");
 	ok(sees("> past?[2Jlength"), "j moves on");
 	type("k k");
@@ -1142,7 +1142,7 @@ static void test_dims(void)
 	type("BackTab BackTab BackTab");
 	ok(sees("> past?[2Jlength"), "the form goes round");
 	type("5 Up 6 4 Enter");
-	ok(app.frame->prompt.kind == PROMPT_NONE && fixture_calls.bind == 4 && fixture_calls.value == 5,
+	ok(!app.stage->prompt.use && fixture_calls.bind == 4 && fixture_calls.value == 5,
 		"all have values, bound together");
 	static struct dim_binding bound[3] = { { .name = TEXT("batch"), .value = 1 },
 		{ .name = TEXT("sequence"), .value = 77 }, { .name = TEXT("wide"), .value = 3 } };
@@ -1157,16 +1157,16 @@ static void test_dims(void)
 	type("d");
 	ok(sees("> sequence               77") && sees("remembered"), "the form too");
 	type("Enter");
-	ok(fixture_calls.bind == before && app.frame->prompt.kind == PROMPT_NONE,
+	ok(fixture_calls.bind == before && !app.stage->prompt.use,
 		"Enter leaves a value as it is");
 	type("d 6 4 Enter");
 	is_int(fixture_calls.value, 64, "the first digit replaces the old value");
 	type("d Backspace 8 Enter");
 	is_int(fixture_calls.value, 78, "after a backspace it is edited");
 	type("d 6 4 Esc");
-	ok(fixture_calls.value == 78 && app.frame->prompt.kind == PROMPT_NONE, "Esc changes nothing");
+	ok(fixture_calls.value == 78 && !app.stage->prompt.use, "Esc changes nothing");
 	type("d 6 4 q");
-	ok(fixture_calls.value == 78 && app.frame->prompt.kind == PROMPT_NONE && !app.frame->quit,
+	ok(fixture_calls.value == 78 && !app.stage->prompt.use && !app.stage->quit,
 		"q leaves the form only");
 	type("d Tab 9");
 	ok(sees("wide is fixed: --input sets it") && sees("--input       fixed"), "what is fixed says so");
@@ -1191,7 +1191,7 @@ static void test_form_batch(void)
 	ok(fixture_calls.select == before + 1 && fixture_calls.batch == 4 && fixture_calls.dtype == DTYPE_F16,
 		"both are applied at once");
 	type("d ^U 9 Enter");
-	ok(sees("Reshape flatten has the batch") && sees("> batch") && app.frame->prompt.kind == PROMPT_DIM,
+	ok(sees("Reshape flatten has the batch") && sees("> batch") && app.stage->prompt.use == &prompt_form,
 		"what the model rejects is said, and the form stays");
 	type("Esc");
 	end();
@@ -1370,7 +1370,7 @@ static void row_of_screen(int row, char *out, size_t size)
 /* Ellipses behind a number in a row of the list. */
 static int cut_numbers(int y)
 {
-	const struct cell *row = &app.frame->canvas.cells[y * app.frame->canvas.width];
+	const struct cell *row = &app.stage->canvas.cells[y * app.stage->canvas.width];
 	int count = 0;
 	for (int x = 2; x < app_list_width(&app); x++) {
 		uint32_t before = row[x - 1].code == ' ' ? row[x - 2].code : row[x - 1].code;
@@ -1402,7 +1402,7 @@ static void test_devices_widths(void)
 	begin(&(struct fixture_options){ .described = true });
 	type("D");
 	for (int width = 40; width <= 200; width++) {
-		canvas_resize(&app.frame->canvas, width, 40);
+		canvas_resize(&app.stage->canvas, width, 40);
 		app_draw(&app);
 		for (int y = 0; y < 40; y++)
 			cut += cut_numbers(y);
@@ -1425,7 +1425,7 @@ static void test_widths(void)
 		for (int i = 0; i < session->effect_count && m == 0; i++)
 			session->effects[i].unmeasured_problems = 100 + i; /* three digits each */
 		for (int width = 40; width <= 200; width++) {
-			canvas_resize(&app.frame->canvas, width, 24);
+			canvas_resize(&app.stage->canvas, width, 24);
 			app_draw(&app);
 			row_of_screen(3, line, sizeof(line));
 			cut += !toggles_whole(line) || strlen(line) == 0;
@@ -1529,7 +1529,7 @@ static void test_footer(void)
 	status = (struct queue_status){
 		.current = "", .current_what = "", .trouble = "", .eta_s = NAN, .idle = true
 	};
-	snprintf(app.frame->standing, sizeof(app.frame->standing), "%s",
+	snprintf(app.stage->standing, sizeof(app.stage->standing), "%s",
 		"the runner /usr/local/libexec/benanza/benanza-runner-cpu is not there: install it, or name "
 		"another with -d NAME");
 	app_draw(&app);
@@ -1544,12 +1544,12 @@ static void test_too_small(void)
 {
 	begin(&(struct fixture_options){ .queue = true });
 	type("/ a");
-	canvas_resize(&app.frame->canvas, 30, 8);
+	canvas_resize(&app.stage->canvas, 30, 8);
 	app_draw(&app);
 	type("j");
-	is_str(app.frame->prompt.text, "a", "what cannot be seen is not typed into");
+	is_str(app.stage->prompt.text, "a", "what cannot be seen is not typed into");
 	type("q");
-	ok(app.frame->quit, "q quits, as is said");
+	ok(app.stage->quit, "q quits, as is said");
 	end();
 }
 
@@ -1573,10 +1573,10 @@ static void any_keys(const struct fixture_options *o)
 			typed_key(&app, keys.second, 100 * i + 1);
 		typed_expire(&app, 100 * i + (int)(seed % 1000));
 		if (i % 50 == 0)
-			canvas_resize(&app.frame->canvas, sizes[i / 50 % 7][0], sizes[i / 50 % 7][1]);
+			canvas_resize(&app.stage->canvas, sizes[i / 50 % 7][0], sizes[i / 50 % 7][1]);
 		if (i % 7 == 0)
 			typed_key(&app, seed >> 24, 100 * i + 2);
-		app.frame->quit = false;
+		app.stage->quit = false;
 		app_refresh(&app);
 		app_draw(&app);
 		if (i % 100 == 0)
@@ -1682,7 +1682,7 @@ static void test_keep(void)
 	begin(&(struct fixture_options){ .measured = true, .control = true });
 	type("4 s s I 1 / steps Enter Right & s t e p Enter f p j");
 	struct scenario with = app.session->scenario;
-	int layer = app.layer, order = app.frame->panes[views_number(&view_problems)].order;
+	int layer = app.layer, order = app.stage->panes[views_number(&view_problems)].order;
 	json_t *state = keep_state(&app);
 	end();
 	begin(&(struct fixture_options){ .measured = true, .control = true });
@@ -1720,7 +1720,7 @@ static void test_keep(void)
 	app_draw(&app);
 	ok(closed == 1 && app.scopes.closed == 1 && sees("\u25b8 layer1.0"), "a closed scope comes back");
 	ok(app.picked_count == 1 && app.picked[2], "layers marked by V");
-	is_int(app.frame->marks['q' - 'a'], 1 + 3, "marks set by \"");
+	is_int(app.stage->marks['q' - 'a'], 1 + 3, "marks set by \"");
 	ok(sees("flops") && sees("bytes"), "further columns");
 	ok(app.beside.count == 2 && strcmp(app.beside.list[0].key, "h100") == 0 &&
 		app.beside.list[1].kind == SESSION_RECORDED && *app.beside.list[1].path, "marked devices");
@@ -1734,7 +1734,7 @@ static void test_keep(void)
 	begin(&(struct fixture_options){ .measured = true });
 	keep_restore(&app, folded, true, true);
 	app_draw(&app);
-	ok(app.picked_count == 0 && !app.frame->marks['q' - 'a'], "marks of another model do not");
+	ok(app.picked_count == 0 && !app.stage->marks['q' - 'a'], "marks of another model do not");
 	is_int(app.scopes.closed, app.scopes.count, "all scopes closed, in one word");
 	json_decref(folded);
 	end();
@@ -1779,27 +1779,27 @@ static void test_models(void)
 	type("j j O");
 	ok(sees("[O] Models"), "a list of models");
 	type("o x Backspace b a d . o n n x Enter");
-	ok(sees("bad.onnx: not an ONNX model") && app.frame->prompt.kind == PROMPT_PATH,
+	ok(sees("bad.onnx: not an ONNX model") && app.stage->prompt.use == &prompt_path,
 		"what cannot be opened is said, and can be mended");
 	is_str(fixture_calls.opened, "bad.onnx", "was tried");
 	is_str(layer_name(), "relu", "the present model stays");
 	type("^U / n o w h e r e / Tab");
 	ok(sees("no directory or .onnx file begins with this text"), "nothing to complete");
 	type("^U . . / t e s t s / m o d e l s / t i n y . o Tab");
-	if (strstr(app.frame->prompt.text, "../tests/models/tiny.onnx"))
+	if (strstr(app.stage->prompt.text, "../tests/models/tiny.onnx"))
 		ok(true, "Tab completes");
 	else
 		ok(access("../tests/models/tiny.onnx", R_OK) != 0, "Tab completes %s",
-			app.frame->prompt.text);
+			app.stage->prompt.text);
 	type("^U ~ / x . o n n x Enter");
 	const char *home = getenv("HOME");
 	ok(strstr(fixture_calls.opened, "/x.onnx") && home && strncmp(fixture_calls.opened, home, 4) == 0,
 		"~ is the home directory");
-	ok(app.frame->prompt.kind == PROMPT_NONE && sees("[1] Layers"),
+	ok(!app.stage->prompt.use && sees("[1] Layers"),
 		"another model begins with its layers");
 	is_int(app.layer, app.listed[0], "at the first");
 	type("O o Esc");
-	ok(app.frame->prompt.kind == PROMPT_NONE && sees("[O] Models"), "Esc leaves the prompt");
+	ok(!app.stage->prompt.use && sees("[O] Models"), "Esc leaves the prompt");
 	end();
 }
 
@@ -1809,32 +1809,32 @@ static void test_questions(void)
 {
 	begin(&(struct fixture_options){ .queue = true, .busy = true });
 	type("q");
-	ok(!app.frame->quit && sees("measuring: leave? finished results are kept; y/n"),
+	ok(!app.stage->quit && sees("measuring: leave? finished results are kept; y/n"),
 		"q asks while measuring");
 	type("n");
-	ok(!app.frame->quit && !app.frame->prompt.kind, "n stays");
+	ok(!app.stage->quit && !app.stage->prompt.use, "n stays");
 	type("q j");
-	ok(!app.frame->quit && !app.frame->prompt.kind && app.layer == app.listed[1],
+	ok(!app.stage->quit && !app.stage->prompt.use && app.layer == app.listed[1],
 		"another key does its work");
 	type("q q");
-	ok(app.frame->quit, "q again leaves");
+	ok(app.stage->quit, "q again leaves");
 	end();
 	begin(&(struct fixture_options){ .queue = true });
-	app.frame->prompt.kind = PROMPT_MEASURE;
+	app.stage->prompt.use = &prompt_measure;
 	app_draw(&app);
 	ok(sees("problems have no result: measure now, ~") && sees("y/n/a(lways)"), "a miss asks");
 	type("n");
-	ok(!fixture_calls.missing && !app.frame->prompt.kind, "n measures nothing");
-	app.frame->prompt.kind = PROMPT_MEASURE;
+	ok(!fixture_calls.missing && !app.stage->prompt.use, "n measures nothing");
+	app.stage->prompt.use = &prompt_measure;
 	type("y");
 	ok(fixture_calls.missing == 1 && !app.frame->always, "y measures");
-	app.frame->prompt.kind = PROMPT_MEASURE;
+	app.stage->prompt.use = &prompt_measure;
 	type("a");
 	ok(fixture_calls.missing == 2 && app.frame->always && sees("set measure: always"),
 		"a does so from now on");
 	ok(!question_measure(&app), "what has results is not asked for");
 	type("q");
-	ok(app.frame->quit, "q leaves at once while nothing is measured");
+	ok(app.stage->quit, "q leaves at once while nothing is measured");
 	end();
 }
 
@@ -1859,7 +1859,7 @@ static void test_frame_unbound(void)
 static void test_name_columns(void)
 {
 	begin(&(struct fixture_options){ .measured = true });
-	canvas_resize(&app.frame->canvas, 140, 40);
+	canvas_resize(&app.stage->canvas, 140, 40);
 	int narrow = app_list_width(&app);
 	app.name_columns = 40;
 	ok(app_list_width(&app) > narrow && app_list_width(&app) <= 140 - APP_PANE_COLUMNS - 1,

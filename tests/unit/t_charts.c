@@ -241,7 +241,7 @@ static void test_map(void)
 	begin_at(&(struct fixture_options){ .measured = true, .chain = 4000 }, 40, 10);
 	show("map");
 	ok(sees("4000 layers in 4000"), "more levels than columns");
-	canvas_resize(&app.frame->canvas, 100, 12);
+	canvas_resize(&app.stage->canvas, 100, 12);
 	ok(sees(" levels a column"), "several share one");
 	type("G");
 	is_int(app.layer, 3999, "to the last layer");
@@ -333,7 +333,7 @@ static void test_distribution(void)
 
 static uint32_t code_at(int x, int y)
 {
-	const struct canvas *c = &app.frame->canvas;
+	const struct canvas *c = &app.stage->canvas;
 	return x < 0 || y < 0 || x >= c->width || y >= c->height ? 0 : c->cells[y * c->width + x].code;
 }
 
@@ -371,8 +371,8 @@ static bool below_is_labelled(int x, int y)
 static int axes_seen(int *bad)
 {
 	int count = 0;
-	for (int y = 1; y < app.frame->canvas.height; y++)
-		for (int x = 0; x < app.frame->canvas.width; x++) {
+	for (int y = 1; y < app.stage->canvas.height; y++)
+		for (int x = 0; x < app.stage->canvas.width; x++) {
 			bool tick = code_at(x, y) == 0x252c;
 			bool line = code_at(x, y) == 0x2502 || code_at(x, y) == 0x2524;
 			int first = x;
@@ -400,7 +400,7 @@ static void test_axes_of(const struct fixture_options *o, const char *view, int 
 	show(view);
 	for (int width = 80; width <= 240; width += step)
 		for (int height = 24; height <= 70; height += step) {
-			canvas_resize(&app.frame->canvas, width, height);
+			canvas_resize(&app.stage->canvas, width, height);
 			app_draw(&app);
 			int before = bad, count = axes_seen(&bad);
 			none += count < least;
@@ -439,7 +439,7 @@ static void test_any_keys(void)
 			if (dice % 11 == 0)
 				app_key(&app, KEY_CODE_TAB);
 			else if (dice % 101 == 0)
-				canvas_resize(&app.frame->canvas, 40 + (int)(dice % 161),
+				canvas_resize(&app.stage->canvas, 40 + (int)(dice % 161),
 					10 + (int)(dice % 51));
 			else if (dice % 13 == 0)
 				app_key(&app, dice & 64 ? KEY_CODE_PAGE_DOWN : KEY_CODE_PAGE_UP);

@@ -97,16 +97,16 @@ static void frame_add(struct str *out, const struct sheet *c, const struct view 
 	app_show(&app, view, -1);
 	draw();
 	if (c->form == DIGEST_FORM) {
-		canvas_print_styles(&app.frame->canvas, &text);
+		canvas_print_styles(&app.stage->canvas, &text);
 		str_addf(out, "%s styles %016" PRIx64 "\n", view->name, digest(text.p));
 		str_clear(&text);
-		app.frame->canvas.ascii = true;
+		app.stage->canvas.ascii = true;
 		app_draw(&app);
-		canvas_print(&app.frame->canvas, &text);
+		canvas_print(&app.stage->canvas, &text);
 		str_addf(out, "%s ascii %016" PRIx64 "\n", view->name, digest(same_folder(&text)));
 	} else {
 		str_addf(out, "==== %s\n", view->name);
-		(c->form == STYLES_FORM ? canvas_print_styles : canvas_print)(&app.frame->canvas, out);
+		(c->form == STYLES_FORM ? canvas_print_styles : canvas_print)(&app.stage->canvas, out);
 		same_folder(out);
 	}
 	str_free(&text);
@@ -164,7 +164,7 @@ static struct {
 
 static void note_wrong(int *count, bool bad)
 {
-	const struct canvas *c = &app.frame->canvas;
+	const struct canvas *c = &app.stage->canvas;
 	if (bad && !wrong.where[0])
 		snprintf(wrong.where, sizeof(wrong.where), "%s at %dx%d", app_pane(&app)->view->name,
 			c->width, c->height);
@@ -173,14 +173,14 @@ static void note_wrong(int *count, bool bad)
 
 static const struct cell *row_cells(int y)
 {
-	return app.frame->canvas.cells + (size_t)y * (size_t)app.frame->canvas.width;
+	return app.stage->canvas.cells + (size_t)y * (size_t)app.stage->canvas.width;
 }
 
 /* Both halves of each wide character are there; no control character. */
 static bool row_is_torn(int y)
 {
 	const struct cell *cells = row_cells(y);
-	int width = app.frame->canvas.width;
+	int width = app.stage->canvas.width;
 	for (int x = 0; x < width; x++)
 		if ((cells[x].columns == 2 && (x + 1 == width || cells[x + 1].columns)) ||
 			(!cells[x].columns && (x == 0 || cells[x - 1].columns != 2)) ||
@@ -192,7 +192,7 @@ static bool row_is_torn(int y)
 static int selected_cells(int y)
 {
 	int count = 0;
-	for (int x = 0; x < app.frame->canvas.width; x++)
+	for (int x = 0; x < app.stage->canvas.width; x++)
 		count += row_cells(y)[x].selected;
 	return count;
 }
@@ -200,14 +200,14 @@ static int selected_cells(int y)
 static void check_cells(void)
 {
 	static struct str text;
-	for (int y = 0; y < app.frame->canvas.height; y++)
+	for (int y = 0; y < app.stage->canvas.height; y++)
 		note_wrong(&wrong.torn, row_is_torn(y));
 	str_clear(&text);
-	canvas_print(&app.frame->canvas, &text);
+	canvas_print(&app.stage->canvas, &text);
 	for (char *line = text.p, *next; line && *line; line = next) {
 		next = strchr(line, '\n');
 		*next++ = '\0';
-		note_wrong(&wrong.wide, canvas_columns(line) > app.frame->canvas.width);
+		note_wrong(&wrong.wide, canvas_columns(line) > app.stage->canvas.width);
 	}
 }
 
@@ -227,11 +227,11 @@ static void check_selected(void)
 {
 	const struct pane *p = app_pane(&app);
 	int heading = p->view->heading != NULL, first = app_header_rows(&app) + heading;
-	if (p->view->draw || p->view->text || !p->shown_count || app.frame->page < 1)
+	if (p->view->draw || p->view->text || !p->shown_count || app.stage->page < 1)
 		return;
 	int y = first + p->cursor - p->top, others = 0;
-	bool inside = p->cursor >= p->top && p->cursor - p->top < app.frame->page;
-	for (int k = first; inside && k < first + app.frame->page; k++)
+	bool inside = p->cursor >= p->top && p->cursor - p->top < app.stage->page;
+	for (int k = first; inside && k < first + app.stage->page; k++)
 		others += k != y && selected_cells(k) > 0;
 	note_wrong(&wrong.unseen, !(inside && selected_cells(y)) && !end_is_read(p));
 	note_wrong(&wrong.many, others > 0);
@@ -241,7 +241,7 @@ static bool row_has(int y, const char *word)
 {
 	const struct cell *cells = row_cells(y);
 	int n = (int)strlen(word);
-	for (int x = 0; x + n <= app.frame->canvas.width; x++) {
+	for (int x = 0; x + n <= app.stage->canvas.width; x++) {
 		int i = 0;
 		while (i < n && (cells[x + i].code | 32) == (uint32_t)(word[i] | 32))
 			i++;
@@ -254,7 +254,7 @@ static bool row_has(int y, const char *word)
 /* From 80x24 up the total and the what-ifs are in sight. */
 static void check_header(void)
 {
-	const struct canvas *c = &app.frame->canvas;
+	const struct canvas *c = &app.stage->canvas;
 	if (c->width < 80 || c->height < 24)
 		return;
 	int rows = app_header_rows(&app);
@@ -272,7 +272,7 @@ static void check_header(void)
 static bool cursor_is_shown(int from, int to)
 {
 	for (int y = from; y < to; y++)
-		for (int x = 0; x < app.frame->canvas.width; x++)
+		for (int x = 0; x < app.stage->canvas.width; x++)
 			if (row_cells(y)[x].style == STYLE_REVERSE && row_cells(y)[x].code == ' ')
 				return true;
 	return false;
@@ -281,14 +281,14 @@ static bool cursor_is_shown(int from, int to)
 static void check_prompts(void)
 {
 	static const char keys[] = "/:=d";
-	int height = app.frame->canvas.height;
+	int height = app.stage->canvas.height;
 	for (const char *k = keys; *k; k++) {
 		app_key(&app, (uint32_t)*k);
-		for (int i = 0; i < 3 && app.frame->prompt.kind; i++)
+		for (int i = 0; i < 3 && app.stage->prompt.use; i++)
 			app_key(&app, '1');
 		app_draw(&app);
 		check_cells();
-		if (app.frame->prompt.kind && !app_is_too_small(&app))
+		if (app.stage->prompt.use && !app_is_too_small(&app))
 			note_wrong(&wrong.hidden,
 				!cursor_is_shown(*k == 'd' ? 0 : height - 1, height));
 		prompt_close(&app);
@@ -297,7 +297,7 @@ static void check_prompts(void)
 
 static void check_size(int columns, int rows, bool prompts)
 {
-	canvas_resize(&app.frame->canvas, columns, rows);
+	canvas_resize(&app.stage->canvas, columns, rows);
 	app_draw(&app);
 	check_cells();
 	if (app_is_too_small(&app))
@@ -344,7 +344,7 @@ static void check_model(const struct fixture_options *o, int number)
 			app_key(&app, turn ? 'G' : 'g');
 			went_to_end = turn;
 			check_sizes();
-			canvas_resize(&app.frame->canvas, 80, 24);
+			canvas_resize(&app.stage->canvas, 80, 24);
 		}
 	const char *where = wrong.where;
 	is_int(wrong.torn, 0, "model %d: no half of a wide character, no control character %s", number,

@@ -102,15 +102,15 @@ static void test_at_once(void)
 {
 	begin_at(&(struct fixture_options){ .measured = true }, 80, 24);
 	type("G");
-	int last = app_pane(&app)->cursor, jumps = app.frame->jumps.count, top = app_pane(&app)->top;
+	int last = app_pane(&app)->cursor, jumps = app.stage->jumps.count, top = app_pane(&app)->top;
 	type("g");
-	ok(app_pane(&app)->cursor == 0 && app.frame->jumps.count == jumps + 1, "g moves, and is a jump");
+	ok(app_pane(&app)->cursor == 0 && app.stage->jumps.count == jumps + 1, "g moves, and is a jump");
 	ok(sees(" g first  r roofline  t timeline") && sees("e reality"), "in two rows if one is too short");
 	type("r");
 	is_str(view_name(), "roofline", "gr is a pair");
 	ok(!sees("t timeline"), "nothing waits");
 	press(KEY_CODE_ESC);
-	ok(app_pane(&app)->cursor == last && app_pane(&app)->top == top && app.frame->jumps.count == jumps,
+	ok(app_pane(&app)->cursor == last && app_pane(&app)->top == top && app.stage->jumps.count == jumps,
 		"and begins where g was pressed");
 	type("2g");
 	is_int(app_pane(&app)->cursor, 1, "2g moves at once too");
@@ -138,7 +138,7 @@ static void test_scrolling(void)
 {
 	begin_at(&(struct fixture_options){ .measured = true, .chain = 100 }, 80, 24);
 	struct pane *p = app_pane(&app);
-	int page = app.frame->page;
+	int page = app.stage->page;
 	type("30gg");
 	int row = p->cursor;
 	type("zt");
@@ -167,7 +167,7 @@ static void test_scrolling(void)
 	press('E' & 31);
 	is_int(app_pane(&app)->top, 1, "in a page of text");
 	type("ZZ");
-	ok(app.frame->quit, "ZZ leaves");
+	ok(app.stage->quit, "ZZ leaves");
 	end();
 }
 

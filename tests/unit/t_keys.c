@@ -195,7 +195,7 @@ static void test_bind_all(void)
 	struct app app;
 	app_init(&app, s, 100, 30, false);
 	app_draw(&app);
-	canvas_print(&app.frame->canvas, &page);
+	canvas_print(&app.stage->canvas, &page);
 	ok(strstr(page.p, "F7 fusion") != NULL, "the header shows the key of a what-if");
 	bool before = session_scenario(s)->fusion;
 	app_key(&app, KEY_CODE_F1 + 6);
@@ -203,7 +203,7 @@ static void test_bind_all(void)
 	app_key(&app, 'f');
 	ok(before != (bool)session_scenario(s)->fusion, "the usual one does not");
 	ok(!typed_word(&app, text_of("]c")) && typed_word(&app, text_of("gz")), "a jump");
-	ok(typed_word(&app, text_of("^Kq")) && app.frame->marks['q' - 'a'] == 1 + app.layer, "a mark");
+	ok(typed_word(&app, text_of("^Kq")) && app.stage->marks['q' - 'a'] == 1 + app.layer, "a mark");
 	const struct key_row *k = keys_find(&view_timeline, (struct key_pair){ 'i', 0 });
 	ok(k && k->view == &view_timeline && keys_find(&view_layers, (struct key_pair){ 'i', 0 }) != k,
 		"a key of one view stays that view's");

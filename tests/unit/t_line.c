@@ -38,7 +38,7 @@ static const char *completed(const char *letters, int tabs)
 		press(KEY_CODE_TAB);
 	for (; tabs < 0; tabs++)
 		press(KEY_CODE_BACKTAB);
-	snprintf(made, sizeof(made), "%s", app.frame->prompt.text);
+	snprintf(made, sizeof(made), "%s", app.stage->prompt.text);
 	press(KEY_CODE_ESC);
 	return made;
 }
@@ -111,7 +111,7 @@ static void test_rows(void)
 	command("help");
 	is_str(view_name(), "help", ":help");
 	command("q");
-	ok(app.frame->quit, "the only command with q");
+	ok(app.stage->quit, "the only command with q");
 	end();
 }
 
@@ -119,7 +119,7 @@ static void test_refused(void)
 {
 	begin(&(struct fixture_options){ .measured = true });
 	command("");
-	ok(!app.note[0] && !app.frame->prompt.kind, "nothing does nothing");
+	ok(!app.note[0] && !app.stage->prompt.use, "nothing does nothing");
 	command("fusoin off");
 	ok(app.note_bad && notes("unknown command \"fusoin\"; did you mean fusion?"), "a misspelt command");
 	command("s");
@@ -128,10 +128,10 @@ static void test_refused(void)
 	command("view");
 	ok(app.note_bad && notes("view needs an argument: :view NAME"), "no argument");
 	command("quit now");
-	ok(app.note_bad && notes("quit takes no argument") && !app.frame->quit, "an argument too many");
+	ok(app.note_bad && notes("quit takes no argument") && !app.stage->quit, "an argument too many");
 	command("q!");
-	ok(app.frame->quit, "q! leaves");
-	app.frame->quit = false;
+	ok(app.stage->quit, "q! leaves");
+	app.stage->quit = false;
 	command("e /nonexistent/model.onnx");
 	ok(notes("opened /nonexistent/model.onnx"), "e opens another model");
 	command("view! layers");
@@ -140,7 +140,7 @@ static void test_refused(void)
 	for (int i = 0; i < 2000; i++)
 		app_key(&app, i % 3 ? 'x' : 0x5c42);
 	app_draw(&app);
-	ok(strlen(app.frame->prompt.text) < PROMPT_SIZE, "long input ends");
+	ok(strlen(app.stage->prompt.text) < PROMPT_SIZE, "long input ends");
 	press(KEY_CODE_TAB);
 	press(KEY_CODE_ENTER);
 	ok(app.note_bad && !strchr(app.note, '\n') && strlen(app.note) < 150, "and is cut in the message");
@@ -183,7 +183,7 @@ static void test_completion(void)
 	is_str(completed("dtype f8e5", 1), "dtype f8e5m2", "what all share");
 	is_str(completed("dtype f8e5", 3), "dtype f8e5m2fnuz", "then one after the other");
 	is_str(completed("nonsense", 1), "nonsense", "what is unknown stays");
-	ok(notes("") && !app.frame->prompt.kind, "Esc leaves");
+	ok(notes("") && !app.stage->prompt.use, "Esc leaves");
 	end();
 }
 
@@ -206,12 +206,12 @@ static void test_history(void)
 	press(':');
 	text("vi");
 	press(KEY_CODE_UP);
-	is_str(app.frame->prompt.text, "batch 999", "Up: the newest; hostile and overlong lines are dropped");
+	is_str(app.stage->prompt.text, "batch 999", "Up: the newest; hostile and overlong lines are dropped");
 	press(KEY_CODE_UP);
-	is_str(app.frame->prompt.text, "batch 998", "the one before");
+	is_str(app.stage->prompt.text, "batch 998", "the one before");
 	press(KEY_CODE_DOWN);
 	press(KEY_CODE_DOWN);
-	is_str(app.frame->prompt.text, "vi", "Down: what was typed");
+	is_str(app.stage->prompt.text, "vi", "Down: what was typed");
 	press(KEY_CODE_ESC);
 	command("view layers");
 	command("view layers");
@@ -310,10 +310,10 @@ static void test_copy(void)
 	press('g');
 	pause_typing();
 	press('y');
-	is_str(app.frame->copy.p, app_clean(&app, app_layer(&app, app.layer)->name), "y: the layer's name");
+	is_str(app.stage->copy.p, app_clean(&app, app_layer(&app, app.layer)->name), "y: the layer's name");
 	ok(notes("copied the name: conv1"), "it is said");
 	press('Y');
-	is_str(app.frame->copy.p, app_problem(&app, app.layer), "Y: its problem");
+	is_str(app.stage->copy.p, app_problem(&app, app.layer), "Y: its problem");
 	struct str out = { 0 };
 	clipboard_sequence(&out, TEXT("abcd"));
 	is_str(out.p, "\033]52;c;YWJjZA==\a", "the sequence");
@@ -364,11 +364,11 @@ static void test_looks(void)
 	ok(notes("did you mean warning?"), "so is a wrong role");
 	is_str(completed("theme li", 1), "theme light", "Tab completes it");
 	command("mouse");
-	ok(app.frame->mouse && notes("Shift"), ":mouse");
+	ok(app.stage->mouse && notes("Shift"), ":mouse");
 	command("mouse off");
-	ok(!app.frame->mouse, ":mouse off");
+	ok(!app.stage->mouse, ":mouse off");
 	command("mouse maybe");
-	ok(!app.frame->mouse && app.note_bad, "on or off");
+	ok(!app.stage->mouse && app.note_bad, "on or off");
 	end();
 }
 

@@ -60,7 +60,7 @@ static const char *hint(void)
 	static struct str text;
 	str_clear(&text);
 	app_draw(&app);
-	canvas_print(&app.frame->canvas, &text);
+	canvas_print(&app.stage->canvas, &text);
 	const char *last = text.p;
 	for (const char *p = text.p; *p; p++)
 		if (*p == '\n' && p[1])

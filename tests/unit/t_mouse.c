@@ -15,7 +15,7 @@ static void send(int kind, int x, int y)
 /* The place of a text on the screen, the first from row `from` on. */
 static bool place(const char *text, int from, int *x, int *y)
 {
-	const struct canvas *c = &app.frame->canvas;
+	const struct canvas *c = &app.stage->canvas;
 	int n = (int)strlen(text);
 	for (*y = from; *y < c->height; ++*y)
 		for (*x = 0; *x + n <= c->width; ++*x) {
@@ -38,7 +38,7 @@ static void click(const char *text, int from)
 static void test_rows(void)
 {
 	begin_at(&(struct fixture_options){ .measured = true }, 80, 24);
-	struct area list = app.frame->list;
+	struct area list = app.stage->list;
 	send(MOUSE_PRESS, 20, list.y + 2);
 	is_int(app_pane(&app)->cursor, 2, "a click selects the row");
 	is_str(view_name(), "layers", "and opens nothing");
@@ -77,7 +77,7 @@ static void test_what_ifs(void)
 	while (row < count && strcmp(table[row].name, "fusion") != 0)
 		row++;
 	int before = table[row].get(session_scenario(app.session));
-	click("fusion", app.frame->list.y);
+	click("fusion", app.stage->list.y);
 	ok(table[row].get(session_scenario(app.session)) != before, "a click on its row switches a what-if");
 	struct scenario off = *session_scenario(app.session);
 	table[row].set(&off, before);
@@ -97,15 +97,15 @@ static void test_spots(void)
 	app_show(&app, views_find("layers"), -1);
 	app_draw(&app);
 	click("/ search", 22);
-	is_int(app.frame->prompt.kind, PROMPT_SEARCH, "one on a hint does what its key does");
-	send(MOUSE_PRESS, 20, app.frame->list.y + 2);
-	is_int(app.frame->prompt.kind, PROMPT_SEARCH, "while something is typed, the mouse does nothing");
+	ok(app.stage->prompt.use == &prompt_search, "one on a hint does what its key does");
+	send(MOUSE_PRESS, 20, app.stage->list.y + 2);
+	ok(app.stage->prompt.use == &prompt_search, "while something is typed, the mouse does nothing");
 	send(MOUSE_WHEEL_DOWN, 20, 10);
 	is_int(app_pane(&app)->cursor, 0, "nor does the wheel");
 	app_key(&app, KEY_CODE_ESC);
 	app_draw(&app);
 	click("q quit", 22);
-	ok(app.frame->quit, "the last hint leaves");
+	ok(app.stage->quit, "the last hint leaves");
 	end();
 }
 
@@ -119,7 +119,7 @@ static void test_everywhere(void)
 		int columns = sizes[k][0], rows = sizes[k][1];
 		begin_at(&(struct fixture_options){ .measured = true, .peaks = true, .queue = true,
 			      .scenarios = true }, columns, rows);
-		app.frame->mouse = true;
+		app.stage->mouse = true;
 		for (int turn = 0; turn < 1500; turn++) {
 			if (turn % 30 == 0) {
 				prompt_close(&app);
@@ -146,7 +146,7 @@ static void test_waiting(void)
 	typed_key(&app, 'g', 0);
 	app_draw(&app);
 	is_str(typed_text(&app), "g", "a key that waits is known at once");
-	ok(place("g", 23, &x, &y) && app.frame->canvas.cells[23 * 80 + 78].code == 'g',
+	ok(place("g", 23, &x, &y) && app.stage->canvas.cells[23 * 80 + 78].code == 'g',
 		"and stands at the end of the last line");
 	typed_expire(&app, 10000);
 	app_draw(&app);
@@ -155,7 +155,7 @@ static void test_waiting(void)
 	typed_key(&app, '2', 20000);
 	app_draw(&app);
 	ok(place("12", 23, &x, &y) && x == 77, "a count too");
-	send(MOUSE_PRESS, 20, app.frame->list.y);
+	send(MOUSE_PRESS, 20, app.stage->list.y);
 	is_str(typed_text(&app), "", "a click ends it");
 	end();
 }
@@ -199,22 +199,22 @@ static void test_charts(void)
 {
 	static const char *const names[] = { "roofline", "timeline", "map", "graph", "distribution" };
 	begin_at(&(struct fixture_options){ .measured = true, .peaks = true }, 120, 40);
-	app.frame->mouse = true;
+	app.stage->mouse = true;
 	for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++) {
 		app_show(&app, views_find(names[k]), 2);
 		app_draw(&app);
 		bool rows = app_pane(&app)->view->pick != NULL;
-		int count = app.frame->item_count, missed = 0, layers = 0, before = -1;
+		int count = app.stage->item_count, missed = 0, layers = 0, before = -1;
 		ok(count > 0, "%s has %d items", names[k], count);
 		for (int i = 0; i < count; i++) {
 			app_show(&app, views_find(names[k]), 2);
 			app_draw(&app);
-			if (i >= app.frame->item_count)
+			if (i >= app.stage->item_count)
 				break;
-			struct chart_item c = app.frame->items[i];
+			struct chart_item c = app.stage->items[i];
 			bool hidden = false; /* by what was drawn later */
-			for (int j = i + 1; j < app.frame->item_count; j++) {
-				const struct chart_item *o = &app.frame->items[j];
+			for (int j = i + 1; j < app.stage->item_count; j++) {
+				const struct chart_item *o = &app.stage->items[j];
 				hidden |= o->y == c.y && c.x >= o->x && c.x < o->x + o->width;
 			}
 			send(MOUSE_PRESS, c.x, c.y);
@@ -223,10 +223,10 @@ static void test_charts(void)
 			before = app.layer;
 		}
 		ok(missed == 0 && (rows || layers > 2), "a click selects each in %s", names[k]);
-		send(MOUSE_PRESS, app.frame->chart.x + 60, app.frame->chart.y + 5);
+		send(MOUSE_PRESS, app.stage->chart.x + 60, app.stage->chart.y + 5);
 		is_str(view_name(), names[k], "it stays in %s", names[k]);
 		app.frame->clicked = -1;
-		struct chart_item c = app.frame->items[0];
+		struct chart_item c = app.stage->items[0];
 		send(MOUSE_PRESS, c.x, c.y);
 		now_ms -= 900;
 		send(MOUSE_PRESS, c.x, c.y);
@@ -251,9 +251,9 @@ static void test_charts(void)
 	app_draw(&app);
 	is_str(screen(), before.p, "and back");
 	str_free(&before);
-	app.frame->mouse = false;
+	app.stage->mouse = false;
 	app_draw(&app);
-	is_int(app.frame->item_count, 0, "without the mouse nothing is kept");
+	is_int(app.stage->item_count, 0, "without the mouse nothing is kept");
 	end();
 }
 
@@ -265,26 +265,26 @@ static void test_form(void)
 	app_key(&app, 'd');
 	app_draw(&app);
 	click("data type     ", 4);
-	is_int(app.frame->prompt.field, 1, "a click goes to a field");
+	is_int(app.stage->prompt.field, 1, "a click goes to a field");
 	click("data type     ", 4);
-	is_str(app.frame->prompt.text, "bf16", "another one takes the next type");
+	is_str(app.stage->prompt.text, "bf16", "another one takes the next type");
 	send(MOUSE_WHEEL_DOWN, 40, 12);
-	is_int(app.frame->prompt.field, 2, "the wheel moves");
+	is_int(app.stage->prompt.field, 2, "the wheel moves");
 	send(MOUSE_WHEEL_UP, 40, 12);
-	is_int(app.frame->prompt.field, 1, "both ways");
+	is_int(app.stage->prompt.field, 1, "both ways");
 	send(MOUSE_PRESS, 2, 22);
-	ok(app.frame->prompt.kind == PROMPT_DIM && place("Esc discards them", 20, &x, &y),
+	ok(app.stage->prompt.use == &prompt_form && place("Esc discards them", 20, &x, &y),
 		"a click beside it loses nothing");
 	click("Esc or q leaves", 23);
-	is_int(app.frame->prompt.kind, PROMPT_NONE, "one on a key presses it");
+	ok(!app.stage->prompt.use, "one on a key presses it");
 	app_key(&app, 'd');
 	app_draw(&app);
 	send(MOUSE_PRESS, 2, 22);
-	is_int(app.frame->prompt.kind, PROMPT_NONE, "if nothing is changed, a click beside it leaves");
+	ok(!app.stage->prompt.use, "if nothing is changed, a click beside it leaves");
 	app_key(&app, 'd');
 	app_draw(&app);
 	send(MOUSE_PRESS, 20, 0);
-	is_int(app.frame->prompt.kind, PROMPT_NONE, "wherever");
+	ok(!app.stage->prompt.use, "wherever");
 	end();
 }
 

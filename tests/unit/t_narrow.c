@@ -9,10 +9,10 @@ static void layer_line(void)
 {
 	begin_at(&(struct fixture_options){ .queue = true, .measured = true, .real = true }, 80, 24);
 	ok(sees("conv1  2.97 ms ±0.4%  real 4.66 ms fused  brgconv:avx512_core (of 3)"), "a whole line");
-	canvas_resize(&app.frame->canvas, 64, 24);
+	canvas_resize(&app.stage->canvas, 64, 24);
 	ok(sees("conv1  2.97 ms ±0.4%  real 4.66 ms fused  brgconv:avx512_core") && !sees("(of"),
 		"a shorter one has no number of algorithms");
-	canvas_resize(&app.frame->canvas, 50, 24);
+	canvas_resize(&app.stage->canvas, 50, 24);
 	ok(sees("conv1  2.97 ms ±0.4%  real 4.66 ms fused  brg"), "then the algorithm's name is cut");
 	end();
 	begin_at(&(struct fixture_options){ .queue = true, .measured = true }, 78, 24);
@@ -20,7 +20,7 @@ static void layer_line(void)
 	for (const char *p = "layer1.1.conv1\r"; *p; p++)
 		app_key(&app, *p == '\r' ? KEY_CODE_ENTER : (uint32_t)*p);
 	ok(sees("layer1.1.conv1  = layer1.0.conv1, x4  2.73 ms ±0.4%  brgconv:avx512_core"), "equal layers");
-	canvas_resize(&app.frame->canvas, 64, 24);
+	canvas_resize(&app.stage->canvas, 64, 24);
 	ok(sees("layer1.1.conv1  x4  2.73 ms ±0.4%  brgconv:avx512_core"), "in short");
 	end();
 }
@@ -81,7 +81,7 @@ static void whole_columns(void)
 	type("j");
 	ok(sees("h100:  what-ifs algorithm,launch  device NVIDIA H100"), "of the selected row");
 	for (int width = 40, cut = 0; width <= 160; width++) {
-		canvas_resize(&app.frame->canvas, width, 24);
+		canvas_resize(&app.stage->canvas, width, 24);
 		app_draw(&app);
 		const char *row = strstr(screen(), "h100  "), *end = row ? strchr(row, '\n') : NULL;
 		for (const char *p = row; p && p < end; p++)

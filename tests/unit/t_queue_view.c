@@ -11,7 +11,7 @@ static const struct fixture_options busy = { .queue = true, .busy = true };
 static int line_of(const char *text)
 {
 	struct str out = { 0 };
-	canvas_print(&app.frame->canvas, &out);
+	canvas_print(&app.stage->canvas, &out);
 	const char *at = strstr(out.p, text);
 	int line = at ? 0 : -1;
 	for (const char *p = out.p; at && p < at; p++)
@@ -138,7 +138,7 @@ static void test_messages(void)
 	ok(rows > 4 && p->cursor < rows - 1, "the cursor is on its first row");
 	type("k");
 	ok(sees("x.zip: end") && p->cursor == 1, "rows of one message are passed over");
-	canvas_resize(&app.frame->canvas, 200, 24);
+	canvas_resize(&app.stage->canvas, 200, 24);
 	app_draw(&app);
 	ok(app_pane(&app)->row_count < rows, "a wide screen needs fewer");
 	for (int i = 0; i < 40; i++)

@@ -156,7 +156,7 @@ static char *frame(const struct screen *c)
 		for (const char *k = c->keys; *k; k++)
 			app_key(&app, (uint32_t)*k);
 		app_draw(&app);
-		canvas_print_styles(&app.frame->canvas, &out);
+		canvas_print_styles(&app.stage->canvas, &out);
 		app_free(&app);
 	} else {
 		struct error err = ERROR_NONE;

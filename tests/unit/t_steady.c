@@ -129,7 +129,7 @@ static void toggles_cycle(void)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		type(keys[i]);
 	for (int i = 1; i < 4; i++) {
-		canvas_resize(&app.frame->canvas, 40 * i, 10 * i);
+		canvas_resize(&app.stage->canvas, 40 * i, 10 * i);
 		app_draw(&app);
 	}
 }
@@ -199,7 +199,7 @@ int main(void)
 	ok(session && session_select(session, 0, DTYPE_F32, &err) == 0, "a model %s", err.text);
 	ok(session_connect(session, 10000, &err) == 0, "a runner %s", err.text);
 	app_init(&app, session, 120, 40, false);
-	app.frame->keeps = true;
+	app.stage->keeps = true;
 	history_fill();
 	check(views_cycle, "views");
 	check(toggles_cycle, "what-ifs, search, commands");

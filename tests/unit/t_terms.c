@@ -111,7 +111,7 @@ static void test_errors(void)
 		ok(sees(bad[i][1]), "%s: said while it is typed", bad[i][0]);
 		is_int(app_pane(&app)->shown_count, before, "and the rows stay");
 		type("\r");
-		ok(app.frame->prompt.kind == PROMPT_FILTER && sees(bad[i][1]), "Enter does not take it");
+		ok(app.stage->prompt.use == &prompt_filter && sees(bad[i][1]), "Enter does not take it");
 		clear();
 		clear();
 	}

@@ -1,5 +1,5 @@
-/* A table of views of its own instead of ui/views/views.c: a view that draws an area, with keys of its own; more views
- * than digits; keys as they are typed, with counts and pairs. */
+/* A table of views of its own instead of ui/views/views.c: a view that draws an area, with keys of its own;
+ * more views than digits; keys as they are typed, with counts and pairs. */
 #include "config.h"
 
 #include "ui_help.h"
@@ -49,8 +49,8 @@ static const struct view chart = {
 
 void views_register(void)
 {
-	static const struct view *const table[] = { &view_layers, &view_detail, &view_what_if, &view_problems,
-		&view_help, &chart };
+	static const struct view *const table[] = { &view_layers, &view_detail, &view_what_if,
+		&view_problems, &view_help, &chart };
 	enum { MORE = 30, COUNT = sizeof(table) / sizeof(*table) }; /* no number of views is too many */
 	static const struct view *all[COUNT + MORE + 1];
 	static struct view more[MORE];
@@ -105,7 +105,7 @@ static void test_chart(void)
 		app_key(&app, KEY_CODE_TAB);
 	is_str(view_name(), "more29", "Tab goes round");
 	app_key(&app, '?');
-	canvas_resize(&app.frame->canvas, 100, 200);
+	canvas_resize(&app.stage->canvas, 100, 200);
 	app_draw(&app);
 	ok(sees("Charts") && sees("view chart: a chart") && sees("zoom in (chart)"), "the help has its keys");
 	end();
@@ -183,13 +183,13 @@ static void test_pairs(void)
 	pause_typing();
 	ok(sees("o fold-open  c fold-close"), "z says what may follow");
 	type("q");
-	ok(!app.frame->quit && sees("zq does nothing: zt"), "and what could have been meant");
+	ok(!app.stage->quit && sees("zq does nothing: zt"), "and what could have been meant");
 	type("J");
 	ok(sees("J does nothing here: ? shows the keys"), "an unknown key");
 	type("T");
 	ok(sees("; t: next configured data type"), "that differs by case");
 	type("&5j");
-	is_str(app.frame->prompt.text, "5j", "in a prompt digits are text");
+	is_str(app.stage->prompt.text, "5j", "in a prompt digits are text");
 	typed_key(&app, KEY_CODE_ESC, now_ms);
 	type("g");
 	ok(typed_word(&app, text_of("2j")) && typed_word(&app, text_of("zo")), "words of --keys");

@@ -32,7 +32,7 @@ __attribute__((unused)) static const char *screen(void)
 {
 	static struct str out;
 	str_clear(&out);
-	canvas_print(&app.frame->canvas, &out);
+	canvas_print(&app.stage->canvas, &out);
 	return out.p;
 }
 

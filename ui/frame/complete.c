@@ -13,14 +13,6 @@
 
 #define WORDS_MOST 200
 
-void completion_clear(struct completion *c)
-{
-	for (int i = 0; i < c->count; i++)
-		free(c->words[i]);
-	free(c->words);
-	*c = (struct completion){ 0 };
-}
-
 /* Adds prefix and word, if they begin like the text and can be typed. */
 static void offer(struct prompt *q, const char *prefix, const char *word)
 {
@@ -57,7 +49,7 @@ static void offer_choices(struct prompt *q, const struct what_if *w, const char 
 
 static void offer_what_ifs(struct app *app)
 {
-	struct prompt *q = &app->frame->prompt;
+	struct prompt *q = &app->stage->prompt;
 	int count;
 	const struct what_if *w = what_if_table(&count);
 	begin_after(q, ", ");
@@ -76,13 +68,13 @@ static void offer_devices(struct app *app)
 	struct session_device *list;
 	int count = session_devices(app->session, &a, &list, &err);
 	for (int i = 0; i < count; i++)
-		offer(&app->frame->prompt, "", list[i].key);
+		offer(&app->stage->prompt, "", list[i].key);
 	arena_free(&a);
 }
 
 static void offer_dims(struct app *app)
 {
-	struct prompt *q = &app->frame->prompt;
+	struct prompt *q = &app->stage->prompt;
 	const struct plan *p = app_plan(app);
 	begin_after(q, " ");
 	for (int i = 0; p && i < p->unbound_count + p->binding_count; i++) {
@@ -101,7 +93,7 @@ static int name_compare(const void *a, const void *b)
 /* Files or only models, and folders; hidden ones only after a dot. */
 static void offer_files(struct app *app, bool models)
 {
-	struct prompt *q = &app->frame->prompt;
+	struct prompt *q = &app->stage->prompt;
 	const char *typed = q->text + q->completion.from, *slash = strrchr(typed, '/');
 	const char *folder = slash ? arena_strndup(&app->scratch, typed, (size_t)(slash - typed) + 1) : "";
 	DIR *d = opendir(*folder ? folder : ".");
@@ -124,7 +116,7 @@ static void offer_files(struct app *app, bool models)
 
 static void offer_arguments(struct app *app, const struct line_row *row)
 {
-	struct prompt *q = &app->frame->prompt;
+	struct prompt *q = &app->stage->prompt;
 	const struct view *view = app_pane(app)->view;
 	int count;
 	switch (row->action) {
@@ -163,7 +155,7 @@ static void offer_arguments(struct app *app, const struct line_row *row)
 
 static void find_words(struct app *app)
 {
-	struct prompt *q = &app->frame->prompt;
+	struct prompt *q = &app->stage->prompt;
 	size_t start = strspn(q->text, " "), n = strcspn(q->text + start, " !");
 	int count;
 	const struct line_row *rows = lines_table(&count);
@@ -213,7 +205,7 @@ static void say_words(struct app *app, const struct completion *c)
 
 void prompt_complete(struct app *app, int direction)
 {
-	struct prompt *q = &app->frame->prompt;
+	struct prompt *q = &app->stage->prompt;
 	struct completion *c = &q->completion;
 	bool first = !c->count;
 	q->earlier = 0;

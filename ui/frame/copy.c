@@ -26,7 +26,7 @@ void copy_layer(struct app *app, bool problem)
 			CLIPBOARD_BYTES);
 		return;
 	}
-	str_clear(&app->frame->copy);
-	str_add(&app->frame->copy, text, n);
+	str_clear(&app->stage->copy);
+	str_add(&app->stage->copy, text, n);
 	app_note(app, false, "copied the %s: %s", what, text);
 }

@@ -1,3 +1,4 @@
+/* The whole screen: list and details between header and footer; the selected layer, progress, messages. */
 #include "config.h"
 
 #include "drive/runner_process.h"
@@ -213,7 +214,7 @@ static void draw_measuring(struct app *app, struct area line, const struct queue
 		arena_printf(&app->scratch, "%s%d/%d problems  %s%s%s%s%s%s%s%s",
 			*wait			? ""
 				: q->starting	? "starting the runner: "
-				: app->frame->stopping ? "stopping "
+				: app->stage->stopping ? "stopping "
 				: q->quick	? "first pass: "
 				: again		? "measuring again "
 						: "measuring ",
@@ -304,12 +305,6 @@ static const char *idle_text(struct app *app, const struct queue_status *q)
 		str_bytes(bytes, p->weight_bytes));
 }
 
-struct queue_status app_queue_status(const struct app *app)
-{
-	struct queue_status none = { .idle = true, .eta_s = NAN };
-	return session_queue(app->session) ? queue_status(session_queue(app->session)) : none;
-}
-
 /* Draws a message, broken at blanks if the area has several rows. */
 static void draw_wrapped(struct area a, enum style style, const char *text)
 {
@@ -349,7 +344,7 @@ static const char *trouble_text(struct app *app, const struct queue_status *q)
 	if (session_planner(s) && *planner_trouble(session_planner(s)))
 		return arena_printf(&app->scratch, "estimates only: %s",
 			reason_first(app, app_clean(app, text_of(planner_trouble(session_planner(s))))));
-	return app_clean(app, text_of(queue ? q->trouble : app->frame->standing));
+	return app_clean(app, text_of(queue ? q->trouble : app->stage->standing));
 }
 
 static const char *awaited_text(struct app *app)
@@ -401,7 +396,7 @@ static void draw_progress(struct app *app, struct area rows)
 	if (!bad[0] && !note && q.idle && !session_awaited(app->session))
 		bad = trouble_text(app, &q);
 	bad = reason_first(app, bad);
-	if (bad[0] && note && !app->frame->prompt.kind) {
+	if (bad[0] && note && !app->stage->prompt.use) {
 		draw_note(app, line, STYLE_BAD, bad);
 	} else if (bad[0]) {
 		bool fits = canvas_columns_on(line, bad) < line.width;
@@ -428,13 +423,13 @@ static void draw_progress(struct app *app, struct area rows)
 
 static void draw_prompt(struct app *app, struct area line)
 {
-	const struct prompt *q = &app->frame->prompt;
-	if (question_is_open(app)) {
-		int asked = canvas_fit(line, 1, 0, line.width - 1, STYLE_BOLD, question_text(app));
+	const struct prompt *q = &app->stage->prompt;
+	if (prompt_is_question(app)) {
+		int asked = canvas_fit(line, 1, 0, line.width - 1, STYLE_BOLD, q->use->question(app));
 		canvas_cursor(line, asked + 1 < line.width ? asked + 1 : line.width - 1, 0);
 		return;
 	}
-	if (q->kind == PROMPT_DIM) {
+	if (q->use == &prompt_form) {
 		form_draw_keys(app, line);
 		return;
 	}
@@ -452,37 +447,13 @@ static void draw_prompt(struct app *app, struct area line)
 
 static int footer_rows(const struct app *app)
 {
-	const struct frame *f = app->frame;
-	return f->canvas.height >= 16 && !f->panes[f->stack[f->depth]].view->own_footer ? 4 : 2;
-}
-
-bool app_has_real_column(const struct app *app)
-{
-	const struct reality *y = app_reality(app);
-	return app->frame->canvas.width >= APP_REAL_WIDTH && y && y->group_count;
-}
-
-/* Details are shown at the right only if the list keeps all its columns of an 80-column screen. */
-int app_list_width(const struct app *app)
-{
-	const struct view *v = app->frame->panes[app->frame->stack[app->frame->depth]].view;
-	int lanes = app->lanes.width < 2 ? 2 : app->lanes.width > 5 ? 5 : app->lanes.width;
-	int least = APP_LIST_COLUMNS + 2 * lanes, width = app->frame->canvas.width, right = width * 2 / 5;
-	if (!v->beside || width < least + 1 + APP_PANE_COLUMNS)
-		return width;
-	right = right > 80 ? 80 : right > width - least - 1 ? width - least - 1 : right;
-	int wanted = least - APP_LIST_NAMES +
-		app->name_columns; /* names that are cut take columns of the details */
-	wanted += app_has_real_column(app) ? APP_REAL_COLUMNS : 0;
-	wanted += wanted >= APP_LIST_WIDE ? APP_LIST_WIDE_MORE : 0;
-	if (v->long_names && width - right - 1 < wanted)
-		right = width - 1 - wanted;
-	return width - (right < APP_PANE_COLUMNS ? APP_PANE_COLUMNS : right) - 1;
+	const struct stage *s = app->stage;
+	return s->canvas.height >= 16 && !s->panes[s->stack[s->depth]].view->own_footer ? 4 : 2;
 }
 
 static bool is_split(const struct app *app)
 {
-	return app_list_width(app) < app->frame->canvas.width;
+	return app_list_width(app) < app->stage->canvas.width;
 }
 
 /* True for a row of a layer that the user marked. */
@@ -492,6 +463,54 @@ static bool row_is_picked(struct app *app, const struct pane *p, int row)
 		return false;
 	struct subject of = p->view->subject(app, p->state, row);
 	return !of.is_problem && of.layer >= 0 && app->picked[of.layer];
+}
+
+/* Returns the number of cells that match the text, ignoring the case of ASCII letters. */
+static bool cells_match(const struct cell *cells, int count, const uint32_t *text, int n)
+{
+	if (n > count)
+		return false;
+	for (int i = 0; i < n; i++) {
+		uint32_t c = cells[i].code;
+		c = c >= 'A' && c <= 'Z' ? c + 32 : c;
+		if (c != text[i])
+			return false;
+	}
+	return true;
+}
+
+static void mark_word(const struct app *app, struct area line, bool selected, struct text word)
+{
+	char text[sizeof(app->stage->search)];
+	uint32_t wanted[sizeof(app->stage->search)];
+	int n = 0;
+	snprintf(text, sizeof(text), "%.*s", (int)word.n, word.p);
+	const char *next = text;
+	for (uint32_t code; (code = text_decode(&next));)
+		wanted[n++] = code >= 'A' && code <= 'Z' ? code + 32 : code;
+	struct cell *cells = line.canvas->cells + (size_t)line.y * (size_t)line.canvas->width + line.x;
+	for (int x = 0; x < line.width; x++) {
+		if (!cells_match(cells + x, line.width - x, wanted, n))
+			continue;
+		for (int i = 0; i < n; i++) { /* in the selected row, the match is shown not reversed */
+			cells[x + i].style = selected ? STYLE_BOLD : STYLE_REVERSE;
+			cells[x + i].selected = false;
+		}
+		x += n - 1;
+	}
+}
+
+/* Highlights the matches of the search in a line already drawn. */
+static void mark_matches(struct app *app, struct area line, bool selected)
+{
+	const struct stage *s = app->stage;
+	const char *text = s->prompt.use == &prompt_search ? s->prompt.text : s->search;
+	struct terms terms;
+	if (!text[0] || line.width < 1 || line.height < 1 || pane_parse(app_pane(app), text, &terms, NULL))
+		return;
+	for (int i = 0; i < terms.count; i++)
+		if (!terms.term[i].key && !terms.term[i].negated)
+			mark_word(app, line, selected, terms.term[i].value);
 }
 
 static void draw_pane(struct app *app, struct pane *p, struct area a, bool focus)
@@ -511,7 +530,7 @@ static void draw_pane(struct app *app, struct pane *p, struct area a, bool focus
 		if (selected)
 			canvas_select(line, 0);
 		if (focus)
-			pane_mark_matches(app, line, selected);
+			mark_matches(app, line, selected);
 	}
 	if (p->shown_count == 0)
 		canvas_fit(a, 1, 0, a.width - 1, STYLE_DIM, p->filter[0] ? arena_printf(&app->scratch,
@@ -525,7 +544,7 @@ static void draw_body(struct app *app, struct area body)
 	struct area list = canvas_part(body, 0, 0, width, body.height);
 	int heading = p->view->heading ? 1 : 0;
 	int foot = p->view->foot ? p->view->foot(app, p->state, list.height) : 0;
-	app->frame->page = list.height - heading - foot;
+	app->stage->page = list.height - heading - foot;
 	int marks = pane_marks(app, p);
 	pane_sync(app, p, width);
 	if (foot)
@@ -535,24 +554,19 @@ static void draw_body(struct app *app, struct area body)
 		p->view->heading(app, p->state, canvas_part(list, marks, 0, width - marks, 1));
 	struct area rest = canvas_part(list, 0, heading, width, list.height - heading - foot);
 	if (p->view->draw) {
-		app->frame->chart = rest;
+		app->stage->chart = rest;
 		p->view->draw(app, p->state, rest);
 	} else {
-		app->frame->list = rest;
+		app->stage->list = rest;
 		draw_pane(app, p, rest, true);
 	}
 	if (!is_split(app))
 		return;
 	for (int y = 0; y < body.height; y++)
 		canvas_put(body, width, y, STYLE_DIM, 0x2502);
-	struct pane *detail = &app->frame->panes[views_number(views_details())];
+	struct pane *detail = &app->stage->panes[views_number(views_details())];
 	pane_open(app, detail);
 	draw_pane(app, detail, canvas_part(body, width + 1, 0, body.width - width - 1, body.height), false);
-}
-
-bool app_is_too_small(const struct app *app)
-{
-	return app->frame->canvas.width < APP_COLUMNS_MIN || app->frame->canvas.height < APP_ROWS_MIN;
 }
 
 static void draw_too_small(struct app *app, struct area all)
@@ -566,10 +580,10 @@ static void draw_too_small(struct app *app, struct area all)
 
 static void draw_explorer(struct app *app)
 {
-	app->frame->spot_count = 0;
-	app->frame->list = app->frame->chart = (struct area){ 0 };
-	app->frame->item_count = 0;
-	struct area all = canvas_area(&app->frame->canvas);
+	app->stage->spot_count = 0;
+	app->stage->list = app->stage->chart = (struct area){ 0 };
+	app->stage->item_count = 0;
+	struct area all = canvas_area(&app->stage->canvas);
 	if (app_is_too_small(app)) {
 		draw_too_small(app, all);
 		return;
@@ -578,7 +592,7 @@ static void draw_explorer(struct app *app)
 	int header = app_header_rows(app);
 	struct area body = canvas_part(all, 0, header, all.width, y - header);
 	draw_body(app, body);
-	if (app->frame->prompt.kind == PROMPT_DIM)
+	if (app->stage->prompt.use == &prompt_form)
 		form_draw(app, body);
 	app_draw_header(app, canvas_part(all, 0, 0, all.width, header));
 	if (footer == 4) {
@@ -587,10 +601,10 @@ static void draw_explorer(struct app *app)
 	}
 	/* a long error may cover the last row while it is shown */
 	int rows = footer == 4 || (all.height >= 16 && app->note[0] && app->note_bad &&
-		app->frame->prompt.kind) ? 2 : 1;
+		app->stage->prompt.use) ? 2 : 1;
 	draw_progress(app, canvas_part(all, 0, all.height - 1 - rows, all.width, rows));
 	struct area last = canvas_part(all, 0, all.height - 1, all.width, 1);
-	if (app->frame->prompt.kind)
+	if (app->stage->prompt.use)
 		draw_prompt(app, last);
 	else
 		app_draw_hints(app, canvas_part(all, 0, all.height - 2, all.width, 2));
@@ -599,7 +613,7 @@ static void draw_explorer(struct app *app)
 /* The box of the tour is below the explorer, on small screens over its last rows. */
 void app_draw(struct app *app)
 {
-	struct canvas *c = &app->frame->canvas;
+	struct canvas *c = &app->stage->canvas;
 	int height = c->height;
 	arena_free(&app->scratch);
 	canvas_clear(c);

@@ -188,7 +188,7 @@ static const char *totals_text(struct app *app, const struct bound_says *b, int 
 
 static bool real_has_row(const struct app *app)
 {
-	return app->frame->canvas.width < REAL_ROW_BELOW && app->frame->canvas.height >= REAL_ROW_HEIGHT &&
+	return app->stage->canvas.width < REAL_ROW_BELOW && app->stage->canvas.height >= REAL_ROW_HEIGHT &&
 		app_reality(app) != NULL;
 }
 
@@ -197,7 +197,7 @@ static bool real_has_row(const struct app *app)
 
 static bool trust_has_row(const struct app *app)
 {
-	return app->frame->canvas.height >= (app->frame->tour.on ? TRUST_ROW_TOUR : TRUST_ROW_HEIGHT);
+	return app->stage->canvas.height >= (app->frame->tour.on ? TRUST_ROW_TOUR : TRUST_ROW_HEIGHT);
 }
 
 bool app_header_has_left(const struct app *app)
@@ -597,7 +597,7 @@ int app_header_rows(const struct app *app)
 	int shown = p ? p->unbound_count : 0;
 	for (int i = 0; p && i < p->binding_count; i++)
 		shown += !is_title_dim(p, p->bindings[i].name);
-	return 3 + (shown && app->frame->canvas.height >= APP_DIM_ROWS_MIN) + trust_has_row(app) +
+	return 3 + (shown && app->stage->canvas.height >= APP_DIM_ROWS_MIN) + trust_has_row(app) +
 		real_has_row(app);
 }
 

@@ -93,7 +93,7 @@ static int hints_list(struct app *app, int form, struct hint *list)
 	struct queue_status q = { .idle = true };
 	if (session_queue(app->session))
 		q = queue_status(session_queue(app->session));
-	bool busy = (!q.idle && !app->frame->stopping) || app_agent_is_busy(app);
+	bool busy = (!q.idle && !app->stage->stopping) || app_agent_is_busy(app);
 	int count, n = 0;
 	const struct key_row *rows = keys_table(&count);
 	for (size_t k = 0; k < sizeof(first) / sizeof(*first); k++)
@@ -120,6 +120,37 @@ static bool hints_fit(const struct hint *list, int count, int width)
 		x += 2;
 	}
 	return true;
+}
+
+/* The keys that wait for the next one: "12g", or "". */
+static const char *typed_text(struct app *app)
+{
+	const struct typed *t = &app->frame->typed;
+	char key[16];
+	key_text(key, t->first);
+	return t->count ? arena_printf(&app->scratch, "%d%s", t->count, key) :
+		arena_printf(&app->scratch, "%s", key);
+}
+
+/* What may follow them; the number of them. */
+static int typed_next(struct app *app, struct key_next *next, int most)
+{
+	const struct typed *t = &app->frame->typed;
+	const struct view *view = app_pane(app)->view;
+	const struct key_row *row = t->count > 0 && t->count < 10 && t->until_ms && !t->first ?
+		keys_find(view, (struct key_pair){ (uint32_t)('0' + t->count), 0 }) : NULL;
+	int n = 0;
+	if (t->first)
+		return keys_next(view, t->first, next, most);
+	if (!t->count)
+		return 0;
+	if (row && n < most)
+		next[n++] = (struct key_next){ .key = "alone:", .name = row->name };
+	if (n < most)
+		next[n++] = (struct key_next){ .key = "j k G ]c ...", .name = "repeat" };
+	if (!row && n < most)
+		next[n++] = (struct key_next){ .key = "Esc", .name = "forget it" };
+	return n;
 }
 
 /* What may follow the keys that wait, and these at the end; in the last row, or in both if one is too short.

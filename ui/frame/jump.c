@@ -7,7 +7,7 @@
 
 void jump_remember(struct app *app)
 {
-	struct jumps *j = &app->frame->jumps;
+	struct jumps *j = &app->stage->jumps;
 	if (app->layer < 0 || (j->count && j->layers[j->count - 1] == app->layer))
 		return;
 	if (j->count == JUMPS_MOST)
@@ -38,7 +38,7 @@ static void jump_to(struct app *app, int layer)
 
 void jump_back(struct app *app)
 {
-	struct jumps *j = &app->frame->jumps;
+	struct jumps *j = &app->stage->jumps;
 	int layer = -1;
 	for (int n = app->count ? app->count : 1; n > 0 && j->count > 0; n--)
 		layer = j->layers[--j->count];
@@ -162,14 +162,14 @@ void mark_set(struct app *app, int letter)
 	}
 	if (app->layer < 0 || letter < 'a' || letter > 'z')
 		return;
-	app->frame->marks[letter - 'a'] = app->layer + 1;
+	app->stage->marks[letter - 'a'] = app->layer + 1;
 	app_note(app, false, "mark %c: %s%c comes back to %s", letter, key_named("to-mark"), letter,
 		app_name(app, app->layer));
 }
 
 void mark_jump(struct app *app, int letter)
 {
-	int layer = letter >= 'a' && letter <= 'z' ? app->frame->marks[letter - 'a'] - 1 : -1;
+	int layer = letter >= 'a' && letter <= 'z' ? app->stage->marks[letter - 'a'] - 1 : -1;
 	if (layer < 0 || layer >= app->place_count)
 		app_note(app, false, "there is no mark %c: %s%c sets it", letter, key_named("mark"), letter);
 	else

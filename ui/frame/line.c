@@ -176,17 +176,17 @@ static void run_dim(struct app *app, const struct line_row *row, const char *arg
 	arena_free(&a);
 }
 
-/* Types the text into the prompt of that kind, and Enter. */
-static void run_prompt(struct app *app, enum prompt_kind kind, const char *argument)
+/* Types the text into a prompt, and Enter. */
+static void run_prompt(struct app *app, void (*ask)(struct app *app), const char *argument)
 {
-	struct prompt *q = &app->frame->prompt;
-	prompt_open(app, kind);
-	if (q->kind != kind)
+	struct prompt *q = &app->stage->prompt;
+	ask(app);
+	if (!q->use)
 		return;
 	snprintf(q->text, PROMPT_SIZE, "%s", argument);
 	q->untouched = false;
 	prompt_key(app, KEY_CODE_ENTER);
-	if (q->kind == kind) /* not accepted, and the reason is said */
+	if (q->use) /* not accepted, and the reason is said */
 		prompt_close(app);
 }
 
@@ -194,7 +194,7 @@ static void run_filter(struct app *app, const struct line_row *row, const char *
 {
 	(void)row;
 	(void)force;
-	run_prompt(app, PROMPT_FILTER, argument);
+	run_prompt(app, filter_ask, argument);
 	if (!argument[0] && !app->note[0])
 		app_note(app, false, "all rows");
 }
@@ -203,7 +203,7 @@ static void run_search(struct app *app, const struct line_row *row, const char *
 {
 	(void)row;
 	(void)force;
-	run_prompt(app, PROMPT_SEARCH, argument);
+	run_prompt(app, search_ask, argument);
 }
 
 static void run_sort(struct app *app, const struct line_row *row, const char *argument, bool force)
@@ -290,8 +290,8 @@ static void run_mouse(struct app *app, const struct line_row *row, const char *a
 		app_note(app, true, "mouse on, or mouse off");
 		return;
 	}
-	app->frame->mouse = *argument ? on : !app->frame->mouse;
-	app_note(app, false, app->frame->mouse ? "clicks and the wheel work; Shift selects text" :
+	app->stage->mouse = *argument ? on : !app->stage->mouse;
+	app_note(app, false, app->stage->mouse ? "clicks and the wheel work; Shift selects text" :
 		"the terminal uses the mouse");
 }
 
@@ -356,3 +356,45 @@ void line_run(struct app *app, const char *typed)
 	else
 		runs[row->action](app, row, argument, force);
 }
+
+/* ---- the prompt */
+
+static void line_accept(struct app *app)
+{
+	char typed[PROMPT_SIZE];
+	memcpy(typed, app->stage->prompt.text, sizeof(typed));
+	prompt_close(app);
+	if (typed[strspn(typed, " ")])
+		history_add(&app->frame->history, typed);
+	line_run(app, typed);
+}
+
+/* Shows the line before (direction 1) or after the one that is shown. */
+static void line_earlier(struct app *app, int direction)
+{
+	struct prompt *q = &app->stage->prompt;
+	const struct history *h = &app->frame->history;
+	int to = q->earlier + direction;
+	if (to < 0 || to > h->count)
+		return;
+	if (!q->earlier)
+		memcpy(q->draft, q->text, sizeof(q->draft));
+	q->earlier = to;
+	snprintf(q->text, sizeof(q->text), "%s", to ? h->lines[h->count - to] : q->draft);
+}
+
+static bool line_key(struct app *app, uint32_t key)
+{
+	bool tab = key == KEY_CODE_TAB || key == KEY_CODE_BACKTAB;
+	bool earlier = key == KEY_CODE_UP || key == KEY_CODE_DOWN;
+	if (tab)
+		prompt_complete(app, key == KEY_CODE_TAB ? 1 : -1);
+	if (earlier) {
+		completion_clear(&app->stage->prompt.completion);
+		line_earlier(app, key == KEY_CODE_UP ? 1 : -1);
+	}
+	return tab || earlier;
+}
+
+const struct prompt_use prompt_line = { .label = ":", .help = "Tab completes, Esc cancels",
+	.accept = line_accept, .key = line_key };

@@ -8,42 +8,14 @@
 #define TWICE_MS 400    /* two clicks on a row within it are one double click */
 #define WHEEL_ROWS 3
 
-void spot_add(struct app *app, struct area line, int x, int width, const struct key_row *row)
-{
-	struct frame *f = app->frame;
-	width = x + width > line.width ? line.width - x : width;
-	if (f->spot_count < SPOTS_MAX && width > 0 && line.height > 0)
-		f->spots[f->spot_count++] = (struct spot){ line.x + x, line.y, width, *row };
-}
-
-void app_order_spot(struct app *app, struct area line, int x, int width, int order)
-{
-	spot_add(app, line, x, width, &(struct key_row){ .keys = "", .request = REQUEST_ORDER,
-		.argument = order, .text = "", .name = "" });
-}
-
-#define ITEMS_MAX 20000
-
-void app_item(struct app *app, struct area a, int x, int y, int width, int item)
-{
-	struct frame *f = app->frame;
-	const struct chart_item *last = f->item_count ? &f->items[f->item_count - 1] : NULL;
-	struct chart_item one = { a.x + x, a.y + y, width > 1 ? width : 1, item };
-	if (!f->mouse || f->item_count == ITEMS_MAX ||
-		(last && last->x == one.x && last->y == one.y && last->width == one.width))
-		return;
-	VEC_GROW(f->items, f->item_count, f->item_capacity);
-	f->items[f->item_count++] = one;
-}
-
 /* The nearest item; of equal ones that drawn last, which is on top. A row counts for two columns. NULL:
  * none. */
-static const struct chart_item *item_at(const struct frame *f, int x, int y)
+static const struct chart_item *item_at(const struct stage *s, int x, int y)
 {
 	const struct chart_item *best = NULL;
 	int least = 0;
-	for (int i = 0; i < f->item_count; i++) {
-		const struct chart_item *c = &f->items[i];
+	for (int i = 0; i < s->item_count; i++) {
+		const struct chart_item *c = &s->items[i];
 		int aside = x < c->x ? c->x - x : x >= c->x + c->width ? x - c->x - c->width + 1 : 0;
 		int apart = aside + 2 * (y < c->y ? c->y - y : y - c->y);
 		if (!best || apart <= least) {
@@ -54,11 +26,11 @@ static const struct chart_item *item_at(const struct frame *f, int x, int y)
 	return best;
 }
 
-static const struct key_row *spot_at(const struct frame *f, int x, int y)
+static const struct key_row *spot_at(const struct stage *s, int x, int y)
 {
-	for (int i = 0; i < f->spot_count; i++)
-		if (y == f->spots[i].y && x >= f->spots[i].x && x < f->spots[i].x + f->spots[i].width)
-			return &f->spots[i].row;
+	for (int i = 0; i < s->spot_count; i++)
+		if (y == s->spots[i].y && x >= s->spots[i].x && x < s->spots[i].x + s->spots[i].width)
+			return &s->spots[i].row;
 	return NULL;
 }
 
@@ -94,7 +66,7 @@ static bool is_again(struct app *app, int clicked, int64_t now_ms)
 static void item_click(struct app *app, int x, int y, int64_t now_ms)
 {
 	struct pane *p = app_pane(app);
-	const struct chart_item *c = item_at(app->frame, x, y);
+	const struct chart_item *c = item_at(app->stage, x, y);
 	if (is_again(app, y * CANVAS_SIDE_MAX + x, now_ms)) {
 		request_run(app, &open, 0);
 		return;
@@ -128,7 +100,7 @@ static bool is_in(const struct area *a, const struct mouse *m)
 /* While the form is open. */
 static void form_event(struct app *app, const struct mouse *m)
 {
-	const struct key_row *row = m->kind == MOUSE_PRESS ? spot_at(app->frame, m->x, m->y) : NULL;
+	const struct key_row *row = m->kind == MOUSE_PRESS ? spot_at(app->stage, m->x, m->y) : NULL;
 	if (m->kind != MOUSE_PRESS)
 		form_key(app, m->kind == MOUSE_WHEEL_DOWN ? KEY_CODE_DOWN : KEY_CODE_UP);
 	else if (row)
@@ -140,29 +112,29 @@ static void form_event(struct app *app, const struct mouse *m)
 
 void mouse_event(struct app *app, const struct mouse *m, int64_t now_ms)
 {
-	struct frame *f = app->frame;
-	enum prompt_kind kind = f->prompt.kind;
+	struct stage *s = app->stage;
+	const struct prompt *q = &s->prompt;
 	if (app_is_too_small(app) ||
-		(kind && kind != PROMPT_MEASURE && kind != PROMPT_LEAVE && kind != PROMPT_DIM))
+		(q->use && q->use != &prompt_form && (!q->use->question || q->yes)))
 		return;
-	if (kind == PROMPT_DIM) {
+	if (q->use == &prompt_form) {
 		app->note[0] = '\0';
 		form_event(app, m);
 		return;
 	}
-	if (kind) /* as a key that is no answer */
+	if (q->use) /* as a key that is no answer */
 		prompt_close(app);
-	f->typed = (struct typed){ 0 };
+	app->frame->typed = (struct typed){ 0 };
 	app->note[0] = '\0';
 	pane_sync(app, app_pane(app), app_list_width(app));
-	const struct key_row *found = m->kind == MOUSE_PRESS ? spot_at(f, m->x, m->y) : NULL;
+	const struct key_row *found = m->kind == MOUSE_PRESS ? spot_at(s, m->x, m->y) : NULL;
 	if (m->kind != MOUSE_PRESS)
 		wheel(app, m->kind == MOUSE_WHEEL_DOWN ? 1 : -1);
 	else if (found) {
 		struct key_row row = *found; /* drawing may replace the spots */
 		request_run(app, &row, 0);
-	} else if (is_in(&f->list, m))
-		row_click(app, app_pane(app)->top + m->y - f->list.y, now_ms);
-	else if (is_in(&f->chart, m))
+	} else if (is_in(&s->list, m))
+		row_click(app, app_pane(app)->top + m->y - s->list.y, now_ms);
+	else if (is_in(&s->chart, m))
 		item_click(app, m->x, m->y, now_ms);
 }

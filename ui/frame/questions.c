@@ -21,35 +21,17 @@ const char *question_time(struct app *app)
 		arena_printf(&app->scratch, "~%.0f h", ceil(s / 3600));
 }
 
-bool question_is_open(const struct app *app)
+static const char *measure_text(struct app *app)
 {
-	enum prompt_kind kind = app->frame->prompt.kind;
-	return kind == PROMPT_MEASURE || kind == PROMPT_LEAVE || kind == PROMPT_CONFIRM;
-}
-
-void app_confirm(struct app *app, const char *question, void (*yes)(struct app *app))
-{
-	struct prompt *q = &app->frame->prompt;
-	prompt_open(app, PROMPT_CONFIRM);
-	snprintf(q->text, sizeof(q->text), "%s", question);
-	q->yes = yes;
-}
-
-const char *question_text(struct app *app)
-{
-	if (app->frame->prompt.kind == PROMPT_CONFIRM)
-		return arena_printf(&app->scratch, "%s y/n", app->frame->prompt.text);
-	if (app->frame->prompt.kind == PROMPT_LEAVE)
-		return "measuring: leave? finished results are kept; y/n";
 	int count = app_missing_count(app);
 	return arena_printf(&app->scratch, "%d problem%s %s no result: measure now, %s? y/n/a(lways)", count,
 		count == 1 ? "" : "s", count == 1 ? "has" : "have", question_time(app));
 }
 
-static void answer_measure(struct app *app, uint32_t key)
+static void measure_answer(struct app *app, uint32_t key, bool yes)
 {
 	app->frame->always |= key == 'a';
-	if (key == 'n' || key == KEY_CODE_ESC)
+	if (!yes)
 		return;
 	measure(app, true);
 	if (key == 'a')
@@ -57,23 +39,23 @@ static void answer_measure(struct app *app, uint32_t key)
 			"models opened from now on are measured; to keep it, set measure: always");
 }
 
-bool question_key(struct app *app, uint32_t key)
+const struct prompt_use prompt_measure = { .question = measure_text, .letters = "a",
+	.answer = measure_answer };
+
+static const char *leave_text(struct app *app)
 {
-	enum prompt_kind kind = app->frame->prompt.kind;
-	bool no = key == 'n' || key == KEY_CODE_ESC, yes = key == 'y' || key == KEY_CODE_ENTER;
-	bool answer = no || yes || (kind == PROMPT_LEAVE ? key == 'q' : kind == PROMPT_MEASURE && key == 'a');
-	void (*confirmed)(struct app *app) = app->frame->prompt.yes;
-	prompt_close(app);
-	if (!answer)
-		return false;
-	if (kind == PROMPT_MEASURE)
-		answer_measure(app, key);
-	else if (kind == PROMPT_CONFIRM && yes)
-		confirmed(app);
-	else if (kind == PROMPT_LEAVE)
-		app->frame->quit = !no;
-	return true;
+	(void)app;
+	return "measuring: leave? finished results are kept; y/n";
 }
+
+static void leave_answer(struct app *app, uint32_t key, bool yes)
+{
+	(void)key;
+	app->stage->quit = yes;
+}
+
+static const struct prompt_use prompt_leave = { .question = leave_text, .letters = "q",
+	.answer = leave_answer };
 
 /* True if no layer that needs a result has one. */
 static bool is_unmeasured(const struct app *app)
@@ -87,31 +69,31 @@ static bool is_unmeasured(const struct app *app)
 
 bool question_measure(struct app *app)
 {
-	struct frame *f = app->frame;
+	struct stage *s = app->stage;
 	struct queue *q = session_queue(app->session);
 	const struct config *c = session_config(app->session);
 	const char *how = c && c->measure ? c->measure : "ask";
-	if (f->asked || !q || !queue_device(q) || !session_device(app->session)->name ||
-		session_described(app->session) || f->prompt.kind || !session_is_analyzed(app->session) ||
+	if (s->asked || !q || !queue_device(q) || !session_device(app->session)->name ||
+		session_described(app->session) || s->prompt.use || !session_is_analyzed(app->session) ||
 		!app_plan(app) || app_plan(app)->unbound_count)
 		return false;
-	f->asked = true;
+	s->asked = true;
 	if (!queue_status(q).idle || strcmp(how, "never") == 0 || !is_unmeasured(app) ||
 		!app_missing_count(app))
 		return false;
-	if (f->always || strcmp(how, "always") == 0)
+	if (app->frame->always || strcmp(how, "always") == 0)
 		measure(app, true);
 	else
-		prompt_open(app, PROMPT_MEASURE);
+		prompt_open(app, &prompt_measure);
 	return true;
 }
 
 void question_leave(struct app *app)
 {
 	struct queue *q = session_queue(app->session);
-	bool busy = q && !queue_status(q).idle && !queue_status(q).starting && !app->frame->stopping;
+	bool busy = q && !queue_status(q).idle && !queue_status(q).starting && !app->stage->stopping;
 	if (busy && !app->is_still)
-		prompt_open(app, PROMPT_LEAVE);
+		prompt_open(app, &prompt_leave);
 	else
-		app->frame->quit = true;
+		app->stage->quit = true;
 }

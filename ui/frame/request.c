@@ -1,38 +1,10 @@
-/* Keys and requests: moving, searching, sorting; all others go to actions, views and prompts. */
+/* Keys and requests: moving, sorting, folding; all others go to actions, views and prompts. */
 #include "config.h"
 
 #include "ui/frame/frame.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static void unfold_set(struct app *app, int layer, bool open)
-{
-	app->unfolded[layer] = open;
-	app->unfold_changes++;
-	app_refresh(app);
-}
-
-bool app_unfold(struct app *app, int layer)
-{
-	if (layer < 0 || layer >= app->place_count || app->unfolded[layer] || !app_can_unfold(app, layer))
-		return false;
-	unfold_set(app, layer, true);
-	return true;
-}
-
-bool app_fold(struct app *app, int layer)
-{
-	if (layer < 0 || layer >= app->place_count)
-		return false;
-	if (!app->unfolded[layer])
-		layer = app->places[layer].owner;
-	if (layer < 0 || !app->unfolded[layer])
-		return false;
-	app->layer = layer;
-	unfold_set(app, layer, false);
-	return true;
-}
 
 /* Shows the inner layers of all layers or, if all are shown, hides them. Returns the number of layers
  * opened. */
@@ -77,24 +49,6 @@ static void layer_step(struct app *app, int direction)
 	}
 }
 
-static void find(struct app *app, int direction)
-{
-	struct pane *p = app_pane(app);
-	int at = pane_find(app, p, pane_place(p, p->cursor) + direction, direction, app->frame->search);
-	int first = at, count = app->count;
-	for (int n = 1; n < count && at >= 0; n++) {
-		at = pane_find(app, p, at + direction, direction, app->frame->search);
-		if (at == first) /* n matches in all */
-			count = n + 1 + (count - 1) % n;
-	}
-	if (at >= 0)
-		pane_find_show(app, p, at, true);
-	else
-		app_note(app, app->frame->search[0] != '\0',
-			app->frame->search[0] ? "no match for \"%s\"" : "no search text: / starts a search",
-			app->frame->search);
-}
-
 static void sort(struct app *app, int step, bool reverse)
 {
 	struct pane *p = app_pane(app);
@@ -122,17 +76,6 @@ static void sort(struct app *app, int step, bool reverse)
 	app_note(app, false, "sorted by %s%s", p->view->orders[p->order], p->reverse ? ", reversed" : "");
 }
 
-void sort_by(struct app *app, int order)
-{
-	struct pane *p = app_pane(app);
-	p->order = order;
-	p->reverse = false;
-	pane_reorder(app, p);
-	pane_move(app, p, 0);
-	pane_tell(app, p);
-	app_note(app, false, "sorted by %s", p->view->orders[order]);
-}
-
 static void order_clicked(struct app *app, int order)
 {
 	struct pane *p = app_pane(app);
@@ -140,31 +83,6 @@ static void order_clicked(struct app *app, int order)
 		sort(app, 0, true);
 	else if (!p->view->offers || p->view->offers(app, p->state, order))
 		sort_by(app, order);
-}
-
-bool view_request(struct app *app, const struct key_row *key)
-{
-	struct pane *p = app_pane(app);
-	return p->view->request && p->view->request(app, p->state, key, pane_row(p));
-}
-
-/* The number of the view's order of that name, or -1. */
-static int order_named(const struct view *view, const char *name)
-{
-	for (int i = 0; view->orders && view->orders[i]; i++)
-		if (strcmp(view->orders[i], name) == 0)
-			return i;
-	return -1;
-}
-
-void app_show_only(struct app *app, const char *filter)
-{
-	app_show(app, views_at(0), -1);
-	struct pane *p = app_pane(app);
-	snprintf(p->filter, sizeof(p->filter), "%s", filter);
-	sort_by(app, order_named(p->view, "cost"));
-	app_note(app, false, "%s: %d layer%s, the costliest first; %s shows all", p->filter, p->shown_count,
-		p->shown_count == 1 ? "" : "s", key_named("back"));
 }
 
 /* The layers, those first on which the what-if of a key saves most. */
@@ -249,7 +167,7 @@ static void go_to(struct app *app, struct pane *p, bool last)
 static bool request_move(struct app *app, enum request r)
 {
 	struct pane *p = app_pane(app);
-	int page = app->frame->page > 1 ? app->frame->page : 1, half = page > 1 ? page / 2 : 1;
+	int page = app->stage->page > 1 ? app->stage->page : 1, half = page > 1 ? page / 2 : 1;
 	int shown = p->shown_count - p->top < page ? p->shown_count - p->top : page;
 	int n = app->count ? app->count : 1;
 	bool text = p->view->text;
@@ -287,10 +205,10 @@ static bool request_find(struct app *app, const struct key_row *key)
 	case REQUEST_MARK_JUMP: mark_jump(app, key->argument); break;
 	case REQUEST_PICK: pick_toggle(app); break;
 	case REQUEST_PICK_CLEAR: pick_clear(app); break;
-	case REQUEST_SEARCH: prompt_open(app, PROMPT_SEARCH); break;
-	case REQUEST_FILTER: prompt_open(app, PROMPT_FILTER); break;
-	case REQUEST_FIND_NEXT: find(app, 1); break;
-	case REQUEST_FIND_PREVIOUS: find(app, -1); break;
+	case REQUEST_SEARCH: search_ask(app); break;
+	case REQUEST_FILTER: filter_ask(app); break;
+	case REQUEST_FIND_NEXT: find_next(app, 1); break;
+	case REQUEST_FIND_PREVIOUS: find_next(app, -1); break;
 	case REQUEST_SORT: sort(app, 1, false); break;
 	case REQUEST_SORT_BACK: sort(app, -1, false); break;
 	case REQUEST_ORDER: order_clicked(app, key->argument); break;
@@ -336,7 +254,7 @@ static void request(struct app *app, const struct key_row *key)
 	switch (key->request) {
 	case REQUEST_BACK: view_back(app, false); break;
 	case REQUEST_CLOSE: view_back(app, true); break;
-	case REQUEST_QUIT: app->frame->quit = true; break;
+	case REQUEST_QUIT: app->stage->quit = true; break;
 	case REQUEST_NEXT_VIEW: view_cycle(app, 1); break;
 	case REQUEST_PREVIOUS_VIEW: view_cycle(app, -1); break;
 	case REQUEST_VIEW: app_show(app, views_at(key->argument), -1); break;
@@ -352,12 +270,12 @@ static void request(struct app *app, const struct key_row *key)
 	case REQUEST_UNDO: what_ifs_step(app, -1); break;
 	case REQUEST_REDO: what_ifs_step(app, 1); break;
 	case REQUEST_RESET: what_ifs_reset(app); break;
-	case REQUEST_DIMS: prompt_open(app, PROMPT_DIM); break;
+	case REQUEST_DIMS: form_open(app); break;
 	case REQUEST_TYPE:
 		if (!view_request(app, key))
-			prompt_open(app, PROMPT_ASSUME);
+			assume_ask(app);
 		break;
-	case REQUEST_COMMAND: prompt_open(app, PROMPT_LINE); break;
+	case REQUEST_COMMAND: prompt_open(app, &prompt_line); break;
 	case REQUEST_COPY_NAME: copy_layer(app, false); break;
 	case REQUEST_COPY_PROBLEM: copy_layer(app, true); break;
 	case REQUEST_FOLDED: folded_toggle(app); break;
@@ -413,17 +331,14 @@ bool request_is_direct(struct app *app, uint32_t key)
 {
 	const struct key_row *row = keys_find(app_pane(app)->view, (struct key_pair){ key, 0 });
 	if (app_is_too_small(app)) { /* the effect of any other key would be invisible */
-		app->frame->quit |= row && (row->request == REQUEST_CLOSE || row->request == REQUEST_QUIT);
+		app->stage->quit |= row && (row->request == REQUEST_CLOSE || row->request == REQUEST_QUIT);
 		return true;
 	}
-	if (!app->frame->prompt.kind)
+	if (!app->stage->prompt.use)
 		return false;
 	pane_sync(app, app_pane(app), app_list_width(app));
 	app->note[0] = '\0';
-	if (question_is_open(app))
-		return question_key(app, key);
-	prompt_key(app, key);
-	return true;
+	return prompt_key(app, key);
 }
 
 void app_key(struct app *app, uint32_t key)

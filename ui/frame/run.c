@@ -45,11 +45,11 @@ static void runner_missed(struct app *app)
 	char trouble[ERROR_TEXT_SIZE];
 	snprintf(trouble, sizeof(trouble), "%s", queue_status(session_queue(s)).trouble);
 	if (session_give_up_runner(s, &err))
-		snprintf(app->frame->standing, sizeof(app->frame->standing), "%s", err.text);
+		snprintf(app->stage->standing, sizeof(app->stage->standing), "%s", err.text);
 	else
-		snprintf(app->frame->standing, sizeof(app->frame->standing),
+		snprintf(app->stage->standing, sizeof(app->stage->standing),
 			"%.*s; recorded results are shown, nothing can be measured",
-			(int)sizeof(app->frame->standing) - 80,
+			(int)sizeof(app->stage->standing) - 80,
 			trouble[0] ? trouble : "the runner does not answer");
 	app->generation++;
 }
@@ -86,18 +86,18 @@ static void drive(struct app *app)
 	struct queue *q = session_queue(app->session);
 	if (session_planner(app->session))
 		plan_on(app);
-	if (!q || app->frame->runner_dead)
+	if (!q || app->stage->runner_dead)
 		return;
 	int came = queue_step(q, 0, &err);
 	if (came < 0) {
-		app->frame->runner_dead = true;
-		snprintf(app->frame->standing, sizeof(app->frame->standing), "%s", err.text);
+		app->stage->runner_dead = true;
+		snprintf(app->stage->standing, sizeof(app->stage->standing), "%s", err.text);
 	}
 	if (came != 0) {
 		app->load = load_of(session_device(app->session));
 		app->generation++;
 	}
-	app->frame->stopping &= !queue_status(q).idle;
+	app->stage->stopping &= !queue_status(q).idle;
 	app->generation += question_measure(app);
 	runner_missed(app);
 }
@@ -106,7 +106,7 @@ static bool is_measuring(const struct app *app)
 {
 	struct queue *q = session_queue(app->session);
 	struct queue_status status = q ? queue_status(q) : (struct queue_status){ .idle = true };
-	return app_agent_is_busy(app) || (!app->frame->runner_dead && (!status.idle || status.starting));
+	return app_agent_is_busy(app) || (!app->stage->runner_dead && (!status.idle || status.starting));
 }
 
 /* Reads the next part of the model's file for its hash, which identifies its executions in the database. Does
@@ -125,8 +125,8 @@ static bool read_model_on(struct app *app)
 static void show(struct app *app)
 {
 	app_draw(app);
-	term_mouse(app->frame->mouse);
-	term_show(&app->frame->canvas, &app->frame->theme, app->frame->redraw);
+	term_mouse(app->stage->mouse);
+	term_show(&app->stage->canvas, &app->frame->theme, app->frame->redraw);
 	app->frame->redraw = false;
 }
 
@@ -134,7 +134,7 @@ static void resize(struct app *app)
 {
 	int columns, rows;
 	term_size(&columns, &rows);
-	canvas_resize(&app->frame->canvas, columns, rows);
+	canvas_resize(&app->stage->canvas, columns, rows);
 	app->frame->redraw = true;
 }
 
@@ -153,7 +153,7 @@ static int fd_of(const struct app *app)
 		return app_agent_fd(app);
 	if (session_planner(s))
 		return planner_fd(session_planner(s));
-	return session_queue(s) && !app->frame->runner_dead ? queue_fd(session_queue(s)) : -1;
+	return session_queue(s) && !app->stage->runner_dead ? queue_fd(session_queue(s)) : -1;
 }
 
 /* Milliseconds until the view changes by itself; -1: it does not. */
@@ -190,9 +190,7 @@ static void key_take(struct app *app, uint32_t key)
 /* True if text is asked for. */
 static bool is_text_asked(const struct app *app)
 {
-	static const unsigned texts = 1U << PROMPT_SEARCH | 1U << PROMPT_FILTER | 1U << PROMPT_DIM |
-		1U << PROMPT_ASSUME | 1U << PROMPT_LINE | 1U << PROMPT_TEXT | 1U << PROMPT_PATH;
-	return texts >> app->frame->prompt.kind & 1;
+	return app->stage->prompt.use && !prompt_is_question(app);
 }
 
 /* Pasted text is typed where text is asked for, without the ends of its lines; elsewhere it is no keys. */
@@ -205,7 +203,7 @@ static void paste_take(struct app *app, uint32_t key)
 			key_named("command"), key_named("search"));
 	else if (printable && app->frame->tour.on)
 		key_take(app, key);
-	else if (printable && app->frame->prompt.kind == PROMPT_DIM)
+	else if (printable && app->stage->prompt.use == &prompt_form)
 		form_type(app, key);
 	else if (printable && !app_is_too_small(app))
 		prompt_paste(app, key);
@@ -260,7 +258,7 @@ static int loop(struct app *app)
 {
 	bool changed = true, reading = false, ahead = false;
 	int64_t shown_ms = 0, typed_ms = 0, trim_ms = clock_ms() + TRIM_MS;
-	while (!app->frame->quit) {
+	while (!app->stage->quit) {
 		memory_trim(&trim_ms);
 		bool measuring = is_measuring(app);
 		int64_t since = clock_ms() - shown_ms;
@@ -310,9 +308,9 @@ static int loop(struct app *app)
 		}
 		if (!used && working)
 			changed |= !view_work(app, SLICE_MS);
-		if (app->frame->copy.n) {
-			term_copy((struct text){ app->frame->copy.p, app->frame->copy.n });
-			str_clear(&app->frame->copy);
+		if (app->stage->copy.n) {
+			term_copy((struct text){ app->stage->copy.p, app->stage->copy.n });
+			str_clear(&app->stage->copy);
 		}
 		uint64_t before = app->generation;
 		drive(app);
@@ -325,10 +323,10 @@ static int loop(struct app *app)
 /* The first frame, with a terminal or without. */
 static void begin(struct app *app, const struct view *view, const struct app_options *o)
 {
-	app->frame->keeps = o && !o->tour;
-	app->frame->fresh = o && o->fresh;
-	app->frame->what_ifs_given = o && o->what_ifs_given;
-	if (app->frame->keeps && !o->fresh)
+	app->stage->keeps = o && !o->tour;
+	app->stage->fresh = o && o->fresh;
+	app->stage->what_ifs_given = o && o->what_ifs_given;
+	if (app->stage->keeps && !o->fresh)
 		keep_load(app, !o->what_ifs_given, !view);
 	if (view)
 		app_show(app, view, -1);
@@ -358,7 +356,7 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 	log_keep(LOG_LINES);
 	term_size(&columns, &rows);
 	app_init(&app, s, columns, rows, o->ascii || !term_is_utf8());
-	app.frame->mouse = how.mouse;
+	app.stage->mouse = how.mouse;
 	theme_use(&app, light > 0);
 	if (o->note)
 		app_note(&app, true, "%s", o->note);
@@ -368,14 +366,14 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 		history_open(&app.frame->history, config_state_path(&path, "history"));
 	arena_free(&path);
 	if (session_unkept(s)[0])
-		snprintf(app.frame->standing, sizeof(app.frame->standing), "results cannot be kept: %.*s",
-			(int)sizeof(app.frame->standing) - 30, session_unkept(s));
+		snprintf(app.stage->standing, sizeof(app.stage->standing), "results cannot be kept: %.*s",
+			(int)sizeof(app.stage->standing) - 30, session_unkept(s));
 	begin(&app, view, o);
-	term_show(&app.frame->canvas, &app.frame->theme, false);
+	term_show(&app.stage->canvas, &app.frame->theme, false);
 	runner_start(&app);
 	int result = loop(&app);
 	struct error why = ERROR_NONE;
-	bool lost = app.frame->keeps && keep_save(&app, &why);
+	bool lost = app.stage->keeps && keep_save(&app, &why);
 	if (session_queue(s))
 		queue_cancel(session_queue(s));
 	app_free(&app);
@@ -427,13 +425,13 @@ static int type_word(struct app *app, struct text word, struct error *err)
 		return 0;
 	if (word.n > start && memcmp(word.p, typed, start) == 0)
 		word = (struct text){ word.p + start, word.n - start };
-	else if (!app->frame->prompt.kind)
+	else if (!app->stage->prompt.use)
 		return error_set(err, "--keys: unknown key \"%.60s\"; text:%.60s types it",
 			app_clean(app, word), app_clean(app, word));
 	struct str kept = { 0 }; /* not in the scratch memory, which every drawing frees */
 	str_add(&kept, word.p, word.n);
 	const char *p = kept.p;
-	for (uint32_t code; (code = text_decode(&p)) && !app->frame->quit;)
+	for (uint32_t code; (code = text_decode(&p)) && !app->stage->quit;)
 		app_key(app, code);
 	str_free(&kept);
 	return 0;
@@ -489,7 +487,7 @@ static int frame_print(struct session *s, int columns, int rows, const char *vie
 	app.generation++; /* the view may show the execution that is known now */
 	frame_draw(&app);
 	int bad = 0;
-	for (const char *p = keys ? keys : ""; *p && !app.frame->quit && !bad;) {
+	for (const char *p = keys ? keys : ""; *p && !app.stage->quit && !bad;) {
 		p += strspn(p, " \t\n");
 		size_t n = strcspn(p, " \t\n");
 		if (n)
@@ -500,7 +498,7 @@ static int frame_print(struct session *s, int columns, int rows, const char *vie
 		frame_draw(&app);
 	}
 	if (!bad) {
-		const struct canvas *c = &app.frame->canvas;
+		const struct canvas *c = &app.stage->canvas;
 		if (form == FRAME_SVG)
 			canvas_print_svg(c, &app.frame->theme, &text);
 		else if (form == FRAME_COLOR)

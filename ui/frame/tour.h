@@ -27,7 +27,7 @@ const char *tour_keys(const struct tour_step *step, struct key_pair *keys, char 
 /* Adds the step's text with the names of keys. */
 void tour_text(const struct tour_step *step, struct str *out);
 
-/* Handles a key while the tour is on. */
+/* Handles a key while the tour is on (tour_key.c). */
 void tour_key(struct app *app, uint32_t key);
 /* Rows at the bottom of a screen that the box needs; 0: the tour is off. */
 int tour_rows(struct app *app);

@@ -57,7 +57,7 @@ static void move_now(struct app *app, const struct key_row *row, int count)
 {
 	struct typed *t = &app->frame->typed;
 	const struct pane *p = app_pane(app);
-	t->before = (struct typed_place){ p->cursor, p->top, app->layer, p->marked, app->frame->jumps };
+	t->before = (struct typed_place){ p->cursor, p->top, app->layer, p->marked, app->stage->jumps };
 	request_run(app, row, count);
 	t->done = true;
 }
@@ -71,7 +71,7 @@ static void move_undo(struct app *app, const struct typed_place *before)
 	p->marked = before->marked;
 	app->layer = before->layer < app->place_count ? before->layer : app->layer;
 	app->generation++;
-	app->frame->jumps = before->jumps;
+	app->stage->jumps = before->jumps;
 }
 
 /* Runs the row of a pair, whose second key may be any letter. */
@@ -120,7 +120,7 @@ void typed_key(struct app *app, uint32_t key, int64_t now_ms)
 {
 	struct typed *t = &app->frame->typed;
 	bool digit = key >= '0' && key <= '9';
-	if (app_is_too_small(app) || app->frame->prompt.kind) {
+	if (app_is_too_small(app) || app->stage->prompt.use) {
 		clear(app);
 		if (request_is_direct(app, key))
 			return;
@@ -156,34 +156,6 @@ void typed_key(struct app *app, uint32_t key, int64_t now_ms)
 		app_key(app, key);
 }
 
-const char *typed_text(struct app *app)
-{
-	const struct typed *t = &app->frame->typed;
-	char key[16];
-	key_text(key, t->first);
-	return t->count ? arena_printf(&app->scratch, "%d%s", t->count, key) :
-		arena_printf(&app->scratch, "%s", key);
-}
-
-int typed_next(struct app *app, struct key_next *next, int most)
-{
-	const struct typed *t = &app->frame->typed;
-	const struct key_row *row = t->count > 0 && t->count < 10 && t->until_ms && !t->first ?
-		row_of(app, (uint32_t)('0' + t->count), 0) : NULL;
-	int n = 0;
-	if (t->first)
-		return keys_next(view_of(app), t->first, next, most);
-	if (!t->count)
-		return 0;
-	if (row && n < most)
-		next[n++] = (struct key_next){ .key = "alone:", .name = row->name };
-	if (n < most)
-		next[n++] = (struct key_next){ .key = "j k G ]c ...", .name = "repeat" };
-	if (!row && n < most)
-		next[n++] = (struct key_next){ .key = "Esc", .name = "forget it" };
-	return n;
-}
-
 int typed_due_ms(const struct app *app, int64_t now_ms)
 {
 	int64_t until = app->frame->typed.until_ms;
@@ -200,7 +172,7 @@ bool typed_word(struct app *app, struct text word)
 {
 	size_t digits = 0;
 	int64_t count = 0;
-	if (app->frame->prompt.kind || app_is_too_small(app))
+	if (app->stage->prompt.use || app_is_too_small(app))
 		return false;
 	while (digits < word.n && word.p[digits] >= '0' && word.p[digits] <= '9')
 		digits++;

@@ -11,12 +11,12 @@
 
 static void print_text(const struct app *app, struct str *out)
 {
-	canvas_print(&app->frame->canvas, out);
+	canvas_print(&app->stage->canvas, out);
 }
 
 static void print_svg(const struct app *app, struct str *out)
 {
-	canvas_print_svg(&app->frame->canvas, &app->frame->theme, out);
+	canvas_print_svg(&app->stage->canvas, &app->frame->theme, out);
 }
 
 static const struct {
@@ -41,7 +41,7 @@ static const char *screen_write_suffix(const struct app *app, int n)
  * those that the filter hides are not. malloc'd. */
 static int *layers_shown(struct app *app, int *count)
 {
-	struct pane *p = &app->frame->panes[0]; /* its rows are app->listed */
+	struct pane *p = &app->stage->panes[0]; /* its rows are app->listed */
 	*count = 0;
 	pane_sync(app, p, app_list_width(app));
 	int total = app_plan(app)->layer_count;

@@ -12,6 +12,7 @@
 
 struct app_agent; /* agent.c */
 struct frame;     /* ui/frame/frame.h */
+struct stage;     /* ui/stage/stage.h */
 
 /* Position of a layer: in the model's graph, or in a body of a layer. */
 struct place {
@@ -52,7 +53,8 @@ struct app {
 	int64_t renewed_ms, renew_ms; /* when the last analysis was there (clock_ms), and what it took with
 					 all that follows from it */
 	struct app_agent *agent; /* that runs the model (agent.h) */
-	struct frame *frame;     /* the screen around the views: panes, prompt ... */
+	struct stage *stage;     /* what is shown, asked and selected: panes, prompt ... */
+	struct frame *frame;     /* the screen around the views */
 	/* computed by app_renew */
 	int folded_count;        /* layers that only compute constants, listed or not */
 	int place_count;

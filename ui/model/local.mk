@@ -1,5 +1,6 @@
 # ui/model: what the explorer shows: layers, facts, words
-libui_a_SOURCES += \
+noinst_LIBRARIES += libui_model.a
+libui_model_a_SOURCES = \
 	ui/model/agent.c \
 	ui/model/agent.h \
 	ui/model/app.h \

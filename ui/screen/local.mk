@@ -1,5 +1,6 @@
 # ui/screen: a canvas in memory, its terminal, lanes of a DAG, plots
-libui_a_SOURCES += \
+noinst_LIBRARIES += libui_screen.a
+libui_screen_a_SOURCES = \
 	ui/screen/canvas.c \
 	ui/screen/canvas.h \
 	ui/screen/canvas_svg.c \

@@ -108,7 +108,7 @@ const struct view *views_find(const char *name);
 /* Names of all, comma separated, for help and errors. */
 void views_names(struct str *out);
 
-/* ---- what the frame does for views ---- */
+/* ---- what the stage does for views ---- */
 
 /* Shows or hides the inner layers of a layer (app_fold: of the layer or its owner). False: nothing to do. */
 bool app_unfold(struct app *app, int layer);

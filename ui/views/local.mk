@@ -1,5 +1,6 @@
 # ui/views: the views
-libui_a_SOURCES += \
+noinst_LIBRARIES += libui_views.a
+libui_views_a_SOURCES = \
 	ui/views/advice.c \
 	ui/views/algorithms.c \
 	ui/views/chart.c \

@@ -1,7 +1,7 @@
 /* Another model in place of this one, and completion of its path. */
 #include "config.h"
 
-#include "ui/frame/frame.h"
+#include "ui/stage/stage.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -12,26 +12,26 @@
 /* Forgets what belongs to the previous model: panes, selection, what is open. */
 static void frame_reset(struct app *app)
 {
-	struct frame *f = app->frame;
+	struct stage *s = app->stage;
 	for (int i = 0; i < views_count(); i++)
-		pane_close(app, &f->panes[i]);
-	f->depth = 0;
-	f->trail_count = 0;
-	f->search[0] = f->standing[0] = '\0';
+		pane_close(app, &s->panes[i]);
+	s->depth = 0;
+	s->trail_count = 0;
+	s->search[0] = s->standing[0] = '\0';
 	app->layer = -1;
-	f->asked = false;
+	s->asked = false;
 	app->lanes_plan = NULL; /* so that app_renew lists the layers again */
 	if (app->unfolded)
 		memset(app->unfolded, 0, (size_t)app->place_count + 1);
 	if (app->picked)
 		memset(app->picked, 0, (size_t)app->place_count + 1);
 	app->picked_count = 0;
-	f->jumps.count = 0;
-	memset(f->marks, 0, sizeof(f->marks));
+	s->jumps.count = 0;
+	memset(s->marks, 0, sizeof(s->marks));
 	app->unfold_changes++;
 	app->generation++;
 	app_refresh(app);
-	pane_open(app, &f->panes[0]);
+	pane_open(app, &s->panes[0]);
 	pane_enter(app);
 }
 
@@ -54,7 +54,7 @@ bool app_open_model(struct app *app, const char *path)
 			key_named("agent"));
 		return false;
 	}
-	if (app->frame->keeps && keep_save(app, &err))
+	if (app->stage->keeps && keep_save(app, &err))
 		err = (struct error)ERROR_NONE;
 	int64_t batch = session_config(s) && session_config(s)->batch_count ? session_config(s)->batch[0] : 0;
 	bool own = !app_plan(app) || app_plan(app)->own_types;
@@ -65,8 +65,8 @@ bool app_open_model(struct app *app, const char *path)
 	app_agent_cancel(app); /* a run that waits was for the other model */
 	frame_reset(app);
 	app->note[0] = '\0';
-	if (app->frame->keeps && !app->frame->fresh)
-		keep_load(app, !app->frame->what_ifs_given, true);
+	if (app->stage->keeps && !app->stage->fresh)
+		keep_load(app, !app->stage->what_ifs_given, true);
 	prompt_close(app);
 	if (!app->note[0] && app_plan(app) && app_plan(app)->unbound_count)
 		app_note(app, false, "opened %s; %s sets its dimensions", path, key_named("dimensions"));
@@ -75,12 +75,7 @@ bool app_open_model(struct app *app, const char *path)
 	return true;
 }
 
-void app_ask_path(struct app *app)
-{
-	prompt_open(app, PROMPT_PATH);
-}
-
-/* ---- completion ---- */
+/* ---- the prompt for a path ---- */
 
 bool path_is_model(const char *name)
 {
@@ -103,9 +98,9 @@ static void share(char *common, size_t size, const char *name, int found)
 
 /* Directories and models whose name continues the text; the part that all share is added, and the first are
  * listed. */
-void path_complete(struct app *app)
+static void path_complete(struct app *app)
 {
-	struct prompt *q = &app->frame->prompt;
+	struct prompt *q = &app->stage->prompt;
 	const char *slash = strrchr(q->text, '/'), *home = getenv("HOME");
 	size_t start = slash ? (size_t)(slash - q->text) + 1 : 0, typed = strlen(q->text + start);
 	const char *folder = !start ? "." : strncmp(q->text, "~/", 2) == 0 && home ?
@@ -136,4 +131,30 @@ void path_complete(struct app *app)
 		app_note(app, false, "%s",
 			found ? list.p : "no directory or .onnx file begins with this text");
 	str_free(&list);
+}
+
+static void path_accept(struct app *app)
+{
+	char path[PROMPT_SIZE];
+	snprintf(path, sizeof(path), "%s", app->stage->prompt.text);
+	if (!path[0])
+		prompt_close(app);
+	else
+		app_open_model(app, path); /* closes the prompt */
+}
+
+static bool path_key(struct app *app, uint32_t key)
+{
+	if (key != KEY_CODE_TAB)
+		return false;
+	path_complete(app);
+	return true;
+}
+
+const struct prompt_use prompt_path = { .label = "open ", .help = "Tab completes, Esc cancels",
+	.accept = path_accept, .key = path_key };
+
+void app_ask_path(struct app *app)
+{
+	prompt_open(app, &prompt_path);
 }

@@ -5,8 +5,8 @@
 
 #include "base/log.h"
 #include "session/recent.h"
-#include "ui/frame/frame.h"
 #include "ui/model/beside.h"
+#include "ui/stage/stage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static json_t *panes_of(const struct app *app)
 {
 	json_t *out = json_object();
 	for (int i = 0; i < views_count(); i++) {
-		const struct pane *p = &app->frame->panes[i];
+		const struct pane *p = &app->stage->panes[i];
 		json_t *own = p->is_open && p->view->keep ? p->view->keep(app, p->state) : NULL;
 		if (!p->order && !p->reverse && !p->filter[0] && !own)
 			continue;
@@ -68,13 +68,13 @@ static json_t *closed_of(const struct app *app)
 }
 
 /* {"a": 7}: the layer of each mark. */
-static json_t *marks_of(const struct frame *f)
+static json_t *marks_of(const struct stage *s)
 {
 	json_t *out = json_object();
 	for (int i = 0; i < 26; i++)
-		if (f->marks[i])
+		if (s->marks[i])
 			json_object_set_new(out, (char[]){ (char)('a' + i), 0 },
-				json_integer(f->marks[i] - 1));
+				json_integer(s->marks[i] - 1));
 	return out;
 }
 
@@ -90,19 +90,19 @@ static json_t *devices_of(const struct app *app)
 	return out;
 }
 
-static const char *view_of(const struct frame *f)
+static const char *view_of(const struct stage *s)
 {
-	int at = f->depth;
-	while (at > 0 && f->panes[f->stack[at]].view->passing)
+	int at = s->depth;
+	while (at > 0 && s->panes[s->stack[at]].view->passing)
 		at--;
-	return f->panes[f->stack[at]].view->name;
+	return s->panes[s->stack[at]].view->name;
 }
 
 json_t *keep_state(const struct app *app)
 {
 	const struct plan_layer *l = app_layer(app, app->layer);
 	json_t *out = json_pack("{s:i, s:s, s:b, s:i, s:o}", "version", 1, "view",
-		view_of(app->frame), "constants", app->show_folded, "places",
+		view_of(app->stage), "constants", app->show_folded, "places",
 		app->place_count, "views", panes_of(app));
 	char *words = scenario_words(session_scenario(app->session));
 	json_object_set_new(out, "what_if", json_string(words));
@@ -115,7 +115,7 @@ json_t *keep_state(const struct app *app)
 	json_object_set_new(out, "unfolded", layers_of(app, app->unfolded));
 	json_object_set_new(out, "picked", layers_of(app, app->picked));
 	json_object_set_new(out, "closed", closed_of(app));
-	json_object_set_new(out, "marks", marks_of(app->frame));
+	json_object_set_new(out, "marks", marks_of(app->stage));
 	json_object_set_new(out, "devices", devices_of(app));
 	return out;
 }
@@ -174,7 +174,7 @@ static void layers_restore(struct app *app, const json_t *state)
 		if (layer_at(app, number) >= 0)
 			app_pick_layer(app, layer_at(app, number), true);
 	for (int k = 0; k < 26; k++)
-		app->frame->marks[k] = 1 + layer_at(app,
+		app->stage->marks[k] = 1 + layer_at(app,
 			json_object_get(json_object_get(state, "marks"), (char[]){ (char)('a' + k), 0 }));
 }
 
@@ -238,7 +238,7 @@ static void scenario_restore(struct app *app, const json_t *state)
 			session_choose_matrix(app->session);
 		with.assume = session_scenario(app->session)->assume;
 		app_use(app, &with);
-		app->frame->undo_at = app->frame->undo_count = 0;
+		app->stage->undo_at = app->stage->undo_count = 0;
 	}
 }
 
@@ -256,7 +256,7 @@ void keep_restore(struct app *app, const json_t *state, bool what_ifs, bool view
 	for (int v = 0; v < views_count(); v++) {
 		const json_t *kept = json_object_get(json_object_get(state, "views"), views_at(v)->name);
 		if (json_is_object(kept))
-			pane_restore(app, &app->frame->panes[v], kept);
+			pane_restore(app, &app->stage->panes[v], kept);
 	}
 	int layer = layer_of(app, state);
 	if (layer >= 0)

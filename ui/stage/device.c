@@ -1,6 +1,7 @@
+/* Another device in place of this one, and the wait for its runner. */
 #include "config.h"
 
-#include "ui/frame/frame.h"
+#include "ui/stage/stage.h"
 
 /* The list of devices changed: moves the cursor to the device in use. */
 static void cursor_follow(struct app *app)
@@ -16,8 +17,8 @@ static void cursor_follow(struct app *app)
 static void device_changed(struct app *app)
 {
 	const struct session *s = app->session;
-	app->frame->runner_dead = false;
-	app->frame->standing[0] = '\0';
+	app->stage->runner_dead = false;
+	app->stage->standing[0] = '\0';
 	app->generation++;
 	app_refresh(app);
 	cursor_follow(app);

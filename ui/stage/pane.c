@@ -1,6 +1,7 @@
+/* A pane: the rows of a view, their order, filter, cursor and scrolling. */
 #include "config.h"
 
-#include "ui/frame/frame.h"
+#include "ui/stage/stage.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -55,7 +56,7 @@ static void pane_settle(struct app *app, struct pane *p, int direction)
 
 static void pane_keep_visible(struct app *app, struct pane *p)
 {
-	int page = app->frame->page > 0 ? app->frame->page : 1;
+	int page = app->stage->page > 0 ? app->stage->page : 1;
 	int last = p->shown_count > 0 ? p->shown_count - 1 : 0;
 	if (p->view->text) {
 		int lowest = p->shown_count > page ? p->shown_count - page : 0;
@@ -340,53 +341,6 @@ void pane_scroll(struct app *app, struct pane *p, int by)
 		scroll_to_row(app, p, top);
 }
 
-/* Returns the number of cells that match the text, ignoring the case of ASCII letters. */
-static bool cells_match(const struct cell *cells, int count, const uint32_t *text, int n)
-{
-	if (n > count)
-		return false;
-	for (int i = 0; i < n; i++) {
-		uint32_t c = cells[i].code;
-		c = c >= 'A' && c <= 'Z' ? c + 32 : c;
-		if (c != text[i])
-			return false;
-	}
-	return true;
-}
-
-static void mark_word(const struct app *app, struct area line, bool selected, struct text word)
-{
-	char text[sizeof(app->frame->search)];
-	uint32_t wanted[sizeof(app->frame->search)];
-	int n = 0;
-	snprintf(text, sizeof(text), "%.*s", (int)word.n, word.p);
-	const char *next = text;
-	for (uint32_t code; (code = text_decode(&next));)
-		wanted[n++] = code >= 'A' && code <= 'Z' ? code + 32 : code;
-	struct cell *cells = line.canvas->cells + (size_t)line.y * (size_t)line.canvas->width + line.x;
-	for (int x = 0; x < line.width; x++) {
-		if (!cells_match(cells + x, line.width - x, wanted, n))
-			continue;
-		for (int i = 0; i < n; i++) { /* in the selected row, the match is shown not reversed */
-			cells[x + i].style = selected ? STYLE_BOLD : STYLE_REVERSE;
-			cells[x + i].selected = false;
-		}
-		x += n - 1;
-	}
-}
-
-void pane_mark_matches(struct app *app, struct area line, bool selected)
-{
-	const struct frame *f = app->frame;
-	const char *text = f->prompt.kind == PROMPT_SEARCH ? f->prompt.text : f->search;
-	struct terms terms;
-	if (!text[0] || line.width < 1 || line.height < 1 || pane_parse(app_pane(app), text, &terms, NULL))
-		return;
-	for (int i = 0; i < terms.count; i++)
-		if (!terms.term[i].key && !terms.term[i].negated)
-			mark_word(app, line, selected, terms.term[i].value);
-}
-
 const char *pane_filter_text(struct app *app, const struct pane *p, int room)
 {
 	if (!p->filter[0])
@@ -420,7 +374,7 @@ int pane_find(struct app *app, struct pane *p, int from, int direction, const ch
 
 static const struct pane *pane_of(const struct app *app, const struct view *view)
 {
-	return &app->frame->panes[views_number(view)];
+	return &app->stage->panes[views_number(view)];
 }
 
 const char *app_order_mark(const struct app *app, const struct view *view, int order)
@@ -428,7 +382,7 @@ const char *app_order_mark(const struct app *app, const struct view *view, int o
 	const struct pane *p = pane_of(app, view);
 	if (p->order != order || !app_is_sorted(app, view))
 		return "";
-	return app->frame->canvas.ascii ? (p->reverse ? " ^" : " v") : (p->reverse ? "\u25b2" : "\u25bc");
+	return app->stage->canvas.ascii ? (p->reverse ? " ^" : " v") : (p->reverse ? "\u25b2" : "\u25bc");
 }
 
 bool app_is_sorted(const struct app *app, const struct view *view)

@@ -3,7 +3,7 @@
  * q leaves. */
 #include "config.h"
 
-#include "ui/frame/frame.h"
+#include "ui/stage/stage.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -29,6 +29,11 @@ static void field_add(struct prompt *q, enum form_kind kind, struct text name, c
 /* ---- dimensions that are the sum of others */
 
 static const char sum_source[] = "sum of others";
+
+bool form_is_sum(const struct form_field *f)
+{
+	return f->source == sum_source;
+}
 
 static bool field_value(const struct form_field *f, bool before, int64_t *value)
 {
@@ -137,20 +142,19 @@ static void add_batch(struct app *app)
 		}
 	if (batch)
 		snprintf(value, sizeof(value), "%lld", (long long)batch);
-	field_add(&app->frame->prompt, FORM_BATCH, TEXT("batch"), "batch", value,
+	field_add(&app->stage->prompt, FORM_BATCH, TEXT("batch"), "batch", value,
 		p->shape_batch ? "--input" : source);
-	app->frame->prompt.fields[0].locked = p->shape_batch > 0;
+	app->stage->prompt.fields[0].locked = p->shape_batch > 0;
 }
 
 void form_open(struct app *app)
 {
-	struct prompt *q = &app->frame->prompt;
+	struct prompt *q = &app->stage->prompt;
 	const struct session *s = app->session;
 	const struct plan *p = app_plan(app);
-	if (!p) {
-		prompt_close(app);
+	if (!p)
 		return;
-	}
+	prompt_open(app, &prompt_form);
 	q->fields = base_calloc((size_t)(p->unbound_count + p->binding_count + 2), sizeof(*q->fields));
 	add_batch(app);
 	field_add(q, FORM_DTYPE, TEXT("type"), "data type", session_type_name(s, session_dtype(s)), "");
@@ -179,12 +183,12 @@ void form_free(struct prompt *q)
 	free(q->fields);
 }
 
-static bool field_changed(const struct form_field *f)
+bool form_changed(const struct form_field *f)
 {
 	return f->text[0] && strcmp(f->text, f->before) != 0;
 }
 
-static const char *field_range(const struct form_field *f)
+const char *form_range(const struct form_field *f)
 {
 	return f->locked			? "fixed"
 		: f->kind == FORM_BATCH		? "1-65536"
@@ -205,7 +209,7 @@ static bool text_is_valid(const struct form_field *f, const char *text)
 /* Stores the typed text in its field; an empty one keeps the value. Returns whether it is valid. */
 static bool field_keep(struct app *app)
 {
-	struct prompt *q = &app->frame->prompt;
+	struct prompt *q = &app->stage->prompt;
 	struct form_field *f = &q->fields[q->field];
 	if (q->untouched || strcmp(q->text, f->text) == 0)
 		return true;
@@ -217,7 +221,7 @@ static bool field_keep(struct app *app)
 		if (f->kind == FORM_DTYPE && dtype_take_asked(text_of(word), &type, &err))
 			app_note(app, true, "%s", err.text);
 		else
-			app_note(app, true, "%s must be %s", f->shown, field_range(f));
+			app_note(app, true, "%s must be %s", f->shown, form_range(f));
 		return false;
 	}
 	snprintf(f->text, sizeof(f->text), "%.*s", FORM_TEXT_SIZE - 1, text);
@@ -276,7 +280,7 @@ static int field_of(const struct prompt *q, const struct error *err)
 			const struct form_field *f = &q->fields[i];
 			int claim = strlen(f->shown) == n ? claim_of(said.text, q, f) : CLAIM_NONE;
 			bool better = claim > best || (claim == best && claim && i < named);
-			if (!field_changed(f) || !better)
+			if (!form_changed(f) || !better)
 				continue;
 			best = claim;
 			named = i;
@@ -287,9 +291,9 @@ static int field_of(const struct prompt *q, const struct error *err)
 /* Moves to the changed field that an error is about, else to the first changed one, which is then added. */
 static void say_error(struct app *app, const struct error *err)
 {
-	struct prompt *q = &app->frame->prompt;
+	struct prompt *q = &app->stage->prompt;
 	int first = 0, named = field_of(q, err);
-	while (first < q->field_count && !field_changed(&q->fields[first]))
+	while (first < q->field_count && !form_changed(&q->fields[first]))
 		first++;
 	if (named < 0 && first < q->field_count)
 		app_note(app, true, "%s %s: %s", q->fields[first].shown, q->fields[first].text, err->text);
@@ -300,7 +304,7 @@ static void say_error(struct app *app, const struct error *err)
 
 static void form_apply(struct app *app)
 {
-	struct prompt *q = &app->frame->prompt;
+	struct prompt *q = &app->stage->prompt;
 	struct error err = ERROR_NONE;
 	struct session *s = app->session;
 	int64_t batch = session_batch(s);
@@ -309,7 +313,7 @@ static void form_apply(struct app *app)
 	int count = 0, changed = 0;
 	for (int i = 0; i < q->field_count; i++) {
 		const struct form_field *f = &q->fields[i];
-		if (!field_changed(f))
+		if (!form_changed(f))
 			continue;
 		changed++;
 		if (f->kind == FORM_DTYPE)
@@ -330,13 +334,13 @@ static void form_apply(struct app *app)
 	if (!changed)
 		return;
 	prompt_ask_unbound(app); /* those that were left empty */
-	if (q->kind == PROMPT_DIM)
+	if (q->use)
 		app_note(app, false, "%s has no value yet; Esc leaves the form", q->fields[q->field].shown);
 }
 
 static void field_step(struct app *app, int by)
 {
-	struct prompt *q = &app->frame->prompt;
+	struct prompt *q = &app->stage->prompt;
 	if (field_keep(app))
 		field_show(q, (q->field + by + q->field_count) % q->field_count);
 }
@@ -364,7 +368,7 @@ static bool text_may_be(const struct form_field *f, const char *text)
 
 void form_type(struct app *app, uint32_t key)
 {
-	struct prompt *q = &app->frame->prompt;
+	struct prompt *q = &app->stage->prompt;
 	const struct form_field *f = &q->fields[q->field];
 	char before[sizeof(q->text)];
 	bool untouched = q->untouched;
@@ -379,12 +383,12 @@ void form_type(struct app *app, uint32_t key)
 	q->untouched = untouched;
 	app_note(app, true,
 		f->kind == FORM_DTYPE ? "%s is a data type: f32 bf16 f16 ...; Esc leaves the form" :
-		"%s is a number, %s; j k move, q or Esc leaves the form", f->shown, field_range(f));
+		"%s is a number, %s; j k move, q or Esc leaves the form", f->shown, form_range(f));
 }
 
-void form_key(struct app *app, uint32_t key)
+bool form_key(struct app *app, uint32_t key)
 {
-	struct prompt *q = &app->frame->prompt;
+	struct prompt *q = &app->stage->prompt;
 	struct form_field *f = &q->fields[q->field];
 	bool steps = f->kind == FORM_DTYPE && !f->locked;
 	if (key == KEY_CODE_ESC || key == ('C' & 31) || key == 'q')
@@ -400,24 +404,34 @@ void form_key(struct app *app, uint32_t key)
 		dtype_step(q, key == KEY_CODE_LEFT ? -1 : 1);
 	else
 		form_type(app, key);
+	return true;
 }
 
-static bool form_changed(const struct prompt *q)
+const struct prompt_use prompt_form = { .key = form_key };
+
+void prompt_ask_unbound(struct app *app)
+{
+	const struct plan *p = app_plan(app);
+	if (p && p->unbound_count)
+		form_open(app);
+}
+
+static bool any_changed(const struct prompt *q)
 {
 	bool changed = q->text[0] && strcmp(q->text, q->fields[q->field].before) != 0;
 	for (int i = 0; i < q->field_count; i++)
-		changed |= i != q->field && field_changed(&q->fields[i]);
+		changed |= i != q->field && form_changed(&q->fields[i]);
 	return changed;
 }
 
 /* On a field: to it, or the next data type. Beside the form: leaves it, unless something would be lost. */
 void form_click(struct app *app, int x, int y)
 {
-	struct prompt *q = &app->frame->prompt;
+	struct prompt *q = &app->stage->prompt;
 	const struct area *a = &q->fields_at;
 	int to = q->field_top + y - a->y;
 	if (x < a->x - 2 || x >= a->x + a->width + 2 || y < a->y - 1 || y > a->y + a->height) {
-		if (form_changed(q))
+		if (any_changed(q))
 			app_note(app, false, "Enter applies the changes, Esc discards them");
 		else
 			prompt_close(app);
@@ -427,89 +441,4 @@ void form_click(struct app *app, int x, int y)
 		else if (to != q->field && field_keep(app))
 			field_show(q, to);
 	}
-}
-
-/* ---- drawing ---- */
-
-#define FORM_WIDTH 72
-#define FORM_VALUE_COLUMNS 12
-#define FORM_SOURCE_COLUMNS 14
-
-static void draw_field(const struct prompt *q, int index, struct area line)
-{
-	const struct form_field *f = &q->fields[index];
-	bool here = index == q->field;
-	int source = line.width < 50 ? 10 : FORM_SOURCE_COLUMNS;
-	int value = line.width - FORM_VALUE_COLUMNS - source, range = line.width;
-	if (line.width >= 64) {
-		range = line.width - 17;
-		value -= 17;
-	}
-	const char *text = here ? q->text : f->text;
-	bool changed = here ? strcmp(text, f->before) != 0 : field_changed(f);
-	canvas_put(line, 0, 0, STYLE_BOLD, here ? '>' : ' ');
-	canvas_fit(line, 2, 0, value - 3, here ? STYLE_BOLD : STYLE_NORMAL, f->shown);
-	int used = canvas_fit_tail(line, value, 0, FORM_VALUE_COLUMNS - 2,
-		here && !q->untouched ? STYLE_BOLD : STYLE_NORMAL, text);
-	if (here) {
-		canvas_put(line, value + used, 0, STYLE_REVERSE, ' ');
-		canvas_cursor(line, value + used, 0);
-	}
-	if (!here && !text[0])
-		canvas_put(line, value, 0, STYLE_WARN, '?');
-	canvas_fit(line, value + FORM_VALUE_COLUMNS, 0, source, STYLE_DIM,
-		changed && (here || f->own || f->source != sum_source) ? "* changed" : f->source);
-	if (range < line.width)
-		canvas_fit(line, range, 0, line.width - range, STYLE_DIM, field_range(f));
-}
-
-static void draw_border(struct area box)
-{
-	int right = box.width - 1, bottom = box.height - 1;
-	canvas_fill(box, 0, 0, box.width, STYLE_DIM, 0x2500);
-	canvas_fill(box, 0, bottom, box.width, STYLE_DIM, 0x2500);
-	for (int y = 0; y <= bottom; y++) {
-		bool first = y == 0, last = y == bottom;
-		canvas_put(box, 0, y, STYLE_DIM, first ? 0x250c : last ? 0x2514 : 0x2502);
-		canvas_put(box, right, y, STYLE_DIM, first ? 0x2510 : last ? 0x2518 : 0x2502);
-	}
-	canvas_text(box, 2, 0, STYLE_BOLD, " Batch, data type, dimensions ");
-}
-
-/* Which field it is, what it takes, and keys that a click presses too. */
-void form_draw_keys(struct app *app, struct area line)
-{
-	static const struct key_row keys[] = {
-		{ "Tab", REQUEST_DOWN, 0, KEYS_MOVE, "next", .name = "" },
-		{ "Enter", REQUEST_OPEN, 0, KEYS_MOVE, "applies all", .name = "" },
-		{ "Esc", REQUEST_BACK, 0, KEYS_MOVE, "or q leaves", .name = "" },
-	};
-	const struct prompt *q = &app->frame->prompt;
-	const char *here = arena_printf(&app->scratch, "%d of %d  %s", q->field + 1, q->field_count,
-		field_range(&q->fields[q->field]));
-	int x = 1 + canvas_fit(line, 1, 0, line.width - 1, STYLE_DIM, here);
-	app->frame->spot_count = 0; /* nothing else takes clicks */
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		int columns = canvas_columns(keys[i].keys) + 1 + canvas_columns(keys[i].text);
-		spot_add(app, line, x + 2, columns, &keys[i]);
-		x += 2 + canvas_fit(line, x + 2, 0, line.width - x - 2, STYLE_BOLD, keys[i].keys);
-		x += 1 + canvas_fit(line, x + 1, 0, line.width - x - 1, STYLE_NORMAL, keys[i].text);
-	}
-}
-
-void form_draw(struct app *app, struct area body)
-{
-	struct prompt *q = &app->frame->prompt;
-	int width = body.width < FORM_WIDTH ? body.width : FORM_WIDTH;
-	int height = q->field_count + 2 < body.height ? q->field_count + 2 : body.height;
-	struct area box = canvas_part(body, (body.width - width) / 2, (body.height - height) / 2, width,
-		height);
-	for (int y = 0; y < height; y++)
-		canvas_fill(box, 0, y, width, STYLE_NORMAL, ' ');
-	draw_border(box);
-	int rows = height - 2, top = q->field < rows ? 0 : q->field - rows + 1;
-	q->fields_at = canvas_part(box, 2, 1, width - 4, rows);
-	q->field_top = top;
-	for (int y = 0; y < rows && top + y < q->field_count; y++)
-		draw_field(q, top + y, canvas_part(box, 2, 1 + y, width - 4, 1));
 }

@@ -1,21 +1,23 @@
 /* What keys change besides the screen: the scenario, and what is measured. */
 #include "config.h"
 
+#include "analyze/assume.h"
 #include "session/scenarios.h"
-#include "ui/frame/frame.h"
+#include "ui/stage/stage.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The what-ifs have changed: keeps what they were. The oldest is forgotten where there is no room. */
 static void undo_keep(struct app *app, const struct scenario *before)
 {
-	struct frame *f = app->frame;
+	struct stage *s = app->stage;
 	if (scenario_equal(before, session_scenario(app->session)))
 		return;
-	if (f->undo_at == UNDO_MOST)
-		memmove(f->undo, f->undo + 1, (size_t)--f->undo_at * sizeof(*f->undo));
-	f->undo[f->undo_at++] = *before;
-	f->undo_count = f->undo_at;
+	if (s->undo_at == UNDO_MOST)
+		memmove(s->undo, s->undo + 1, (size_t)--s->undo_at * sizeof(*s->undo));
+	s->undo[s->undo_at++] = *before;
+	s->undo_count = s->undo_at;
 }
 
 static void what_ifs_tell(struct app *app, const char *what)
@@ -29,15 +31,15 @@ static void what_ifs_tell(struct app *app, const char *what)
 static void undo_exchange(struct app *app, int at)
 {
 	struct scenario now = *session_scenario(app->session);
-	session_use(app->session, &app->frame->undo[at]);
-	app->frame->undo[at] = now;
+	session_use(app->session, &app->stage->undo[at]);
+	app->stage->undo[at] = now;
 }
 
 void what_ifs_step(struct app *app, int direction)
 {
-	struct frame *f = app->frame;
+	struct stage *s = app->stage;
 	int left = app->count > 0 ? app->count : 1;
-	if (direction < 0 ? !f->undo_at : f->undo_at == f->undo_count) {
+	if (direction < 0 ? !s->undo_at : s->undo_at == s->undo_count) {
 		if (direction < 0)
 			app_note(app, false, "no what-if was changed; %s resets all, assumed costs too",
 				key_named("reset-what-ifs"));
@@ -45,10 +47,10 @@ void what_ifs_step(struct app *app, int direction)
 			app_note(app, false, "no change was undone");
 		return;
 	}
-	for (; left > 0 && direction < 0 && f->undo_at > 0; left--)
-		undo_exchange(app, --f->undo_at);
-	for (; left > 0 && direction > 0 && f->undo_at < f->undo_count; left--)
-		undo_exchange(app, f->undo_at++);
+	for (; left > 0 && direction < 0 && s->undo_at > 0; left--)
+		undo_exchange(app, --s->undo_at);
+	for (; left > 0 && direction > 0 && s->undo_at < s->undo_count; left--)
+		undo_exchange(app, s->undo_at++);
 	app_refresh(app);
 	what_ifs_tell(app, "again");
 }
@@ -157,6 +159,84 @@ void what_ifs_set(struct app *app, const char *list)
 	what_ifs_take(app, &next);
 	if (scenarios_say_matrix(list))
 		session_choose_matrix(s);
+}
+
+/* ---- prompts */
+
+static const char *assume_label(struct app *app)
+{
+	return arena_printf(&app->scratch, "cost of %s = ", text_cut(&app->scratch,
+		app_clean(app, app_plan(app)->layers[app->stage->prompt.target].name), 24, true));
+}
+
+static void assume_accept(struct app *app)
+{
+	struct prompt *q = &app->stage->prompt;
+	struct assumption cost = { 0 };
+	struct error err = ERROR_NONE;
+	if (q->text[0] && assumed_parse(text_of(q->text), &cost, &err)) {
+		app_note(app, true, "%s", err.text);
+		return;
+	}
+	session_assume(app->session, q->target, &cost);
+	prompt_close(app);
+	app_refresh(app);
+}
+
+const struct prompt_use prompt_assume = { .label_of = assume_label, .accept = assume_accept,
+	.help = "12us, 2x, 0; empty removes" };
+
+void assume_ask(struct app *app)
+{
+	struct prompt *q = &app->stage->prompt;
+	const struct plan *p = app_plan(app);
+	const struct assumption *assumed = session_assumed(app->session);
+	char cost[ASSUMED_TEXT_SIZE];
+	if (app->layer < 0 || !p || app_is_body(app, app->layer)) {
+		app_note(app, false, app->layer < 0 || !p ? "no layer is selected" :
+			"only layers of the model's own graph can have an assumed cost");
+		return;
+	}
+	prompt_open(app, &prompt_assume);
+	q->target = app_layer(app, app->layer)->index;
+	if (assumed)
+		snprintf(q->text, sizeof(q->text), "%s", assumed_text(cost, &assumed[q->target]));
+	q->untouched = q->text[0] != '\0';
+}
+
+static const char *choice_label(struct app *app)
+{
+	int count;
+	return arena_printf(&app->scratch, "%s = ", what_if_table(&count)[app->stage->prompt.target].name);
+}
+
+static void choice_accept(struct app *app)
+{
+	struct prompt *q = &app->stage->prompt;
+	struct scenario with = *session_scenario(app->session);
+	struct error err = ERROR_NONE;
+	int count;
+	const struct what_if *row = &what_if_table(&count)[q->target];
+	const char *item = arena_printf(&app->scratch, "%s=%s", row->name, q->text[0] ? q->text : "off");
+	if (strchr(q->text, ',') || scenario_parse(&with, item, &err)) {
+		app_note(app, true, "%s", err.text[0] ? err.text : "a choice has no comma");
+		return;
+	}
+	prompt_close(app);
+	what_ifs_take(app, &with);
+}
+
+const struct prompt_use prompt_choice = { .label_of = choice_label, .accept = choice_accept };
+
+void app_ask_choice(struct app *app, int row)
+{
+	struct prompt *q = &app->stage->prompt;
+	int count;
+	const struct what_if *table = what_if_table(&count);
+	prompt_open(app, &prompt_choice);
+	q->target = row;
+	what_if_word(&table[row], session_scenario(app->session), q->text, sizeof(q->text));
+	q->untouched = true;
 }
 
 void scenario_select(struct app *app, int64_t batch, enum dtype dtype)
@@ -316,9 +396,9 @@ void measure(struct app *app, bool all)
 			key_named("agent"));
 		return;
 	}
-	app->frame->standing[0] = '\0';
-	app->frame->stopping = false;
-	app->frame->runner_dead = false; /* requested by the user: try again */
+	app->stage->standing[0] = '\0';
+	app->stage->stopping = false;
+	app->stage->runner_dead = false; /* requested by the user: try again */
 	if (app->picked_count)
 		measure_picked(app, !all);
 	else if (all)
@@ -344,7 +424,7 @@ void measure_stop(struct app *app)
 		return;
 	}
 	session_queue_cancel(app->session);
-	app->frame->stopping = measuring;
+	app->stage->stopping = measuring;
 	app_note(app, false,
 		measuring ? "measuring stopped; finished problems are kept" : "nothing is being measured");
 }
