@@ -143,6 +143,8 @@ void app_draw(struct app *app);
 
 /* hints.c: the last row; keys that wait may take the one above too */
 void app_draw_hints(struct app *app, struct area rows);
+/* The keys that wait for the next one: "12g", or "". */
+const char *typed_text(struct app *app);
 
 /* header.c: model and device; dimensions other than the batch, if any; bound; toggles */
 #define APP_DIM_ROWS_MIN 12 /* a lower screen has no row for dimensions */

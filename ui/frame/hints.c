@@ -122,8 +122,7 @@ static bool hints_fit(const struct hint *list, int count, int width)
 	return true;
 }
 
-/* The keys that wait for the next one: "12g", or "". */
-static const char *typed_text(struct app *app)
+const char *typed_text(struct app *app)
 {
 	const struct typed *t = &app->frame->typed;
 	char key[16];
