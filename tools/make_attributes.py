@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Rewrite the table of src/ops/op_attribute.c: the attributes that the rules read, and the kinds that
+"""Rewrite the table of src/ops/rules/op_attribute.c: the attributes that the rules read, and the kinds that
 operators of the installed `onnx` (all opsets) and `onnxruntime` declare for them.
 
-    tools/make_attributes.py [--check] [src/ops/op_attribute.c]
+    tools/make_attributes.py [--check] [src/ops/rules/op_attribute.c]
 """
 
 import argparse
@@ -48,7 +48,7 @@ def lacking(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="only list missing kinds; exit status 1 if any")
-    parser.add_argument("path", nargs="?", type=pathlib.Path, default="src/ops/op_attribute.c")
+    parser.add_argument("path", nargs="?", type=pathlib.Path, default="src/ops/rules/op_attribute.c")
     options = parser.parse_args()
     path = options.path
     if options.check:

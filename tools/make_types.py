@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Write the tables of src/ops/op_types.c: the element types that the schemas of the installed `onnx` (all
-opsets) and `onnxruntime` allow for each input of the operators in benanza's table.
+"""Write the tables of src/ops/rules/op_types.c: the element types that the schemas of the installed `onnx`
+(all opsets) and `onnxruntime` allow for each input of the operators in benanza's table.
 
-    PYTHONPATH=build/venv/newest tools/make_types.py --benanza build/benanza [--check] [src/ops/op_types.c]
+    PYTHONPATH=build/venv/newest tools/make_types.py --benanza build/benanza [--check] [PATH]
 """
 
 import argparse
@@ -96,7 +96,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--benanza", default="build/benanza")
     parser.add_argument("--check", action="store_true", help="only compare; exit status 1 if the table differs")
-    parser.add_argument("path", nargs="?", type=pathlib.Path, default="src/ops/op_types.c")
+    parser.add_argument("path", nargs="?", type=pathlib.Path, default="src/ops/rules/op_types.c")
     options = parser.parse_args()
     told = json.loads(subprocess.run([options.benanza, "ops", "--json"], capture_output=True, text=True, check=True).stdout)
     masks, rows = lines_of({(row["domain"], row["name"]) for row in told["operators"]})

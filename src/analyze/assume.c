@@ -2,7 +2,7 @@
 
 #include "analyze/assume.h"
 #include "base/word.h"
-#include "plan/short_name.h"
+#include "plan/value/short_name.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define ANALYZE_COMPARABLE_H
 
 #include "analyze/analyze.h"
-#include "profile/match.h"
+#include "profile/match/match.h"
 
 /* Uses of an execution beside a bound; a difference between both prevents some of them. */
 enum comparable_use {

@@ -2,7 +2,7 @@
 #ifndef ANALYZE_COMPARABLE_PRIVATE_H
 #define ANALYZE_COMPARABLE_PRIVATE_H
 
-#include "profile/match.h"
+#include "profile/match/match.h"
 
 /* The types of an execution and of the bound, if they differ. */
 struct types_apart {

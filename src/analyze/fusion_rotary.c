@@ -271,7 +271,7 @@ static int layer_compare(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* The problem of RotaryEmbedding (ops/op_llm.c): a copy of as many bytes. */
+/* The problem of RotaryEmbedding (ops/onnx/op_llm.c): a copy of as many bytes. */
 static bool problem_fill(struct rotary *m, int y)
 {
 	struct problem *q = &m->c->problem;

@@ -11,7 +11,7 @@
 #define ANALYZE_XSP_H
 
 #include "analyze/analyze.h"
-#include "profile/match.h"
+#include "profile/match/match.h"
 
 enum xsp_unit {
 	XSP_TEXT,

@@ -4,7 +4,7 @@
 #include "commands/benchdnn.h"
 #include "commands/command.h"
 #include "commands/report.h"
-#include "plan/short_name.h"
+#include "plan/value/short_name.h"
 
 #include "base/output.h"
 

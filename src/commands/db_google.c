@@ -1,4 +1,5 @@
-/* db import --as google-benchmark: files of benchmarks (profile/benchmarks.h) become results of devices. */
+/* db import --as google-benchmark: files of benchmarks (profile/bench/benchmarks.h) become results of
+ * devices. */
 #include "config.h"
 
 #include "commands/db_google.h"
@@ -10,7 +11,7 @@
 #include "commands/db_batch.h"
 #include "commands/interrupt.h"
 #include "commands/report.h"
-#include "profile/benchmarks.h"
+#include "profile/bench/benchmarks.h"
 
 #define FORMAT "google-benchmark"
 

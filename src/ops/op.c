@@ -2,10 +2,9 @@
 
 #include "ops/op.h"
 
-#include "model/tensor.h"
-#include "ops/op_attribute.h"
+#include "ops/rules/op_attribute.h"
 #include "ops/op_own.h"
-#include "ops/op_rules.h"
+#include "ops/rules/op_rules.h"
 
 #include <assert.h>
 #include <math.h>
@@ -16,41 +15,6 @@ const char *op_class_name(enum op_class c)
 	static const char *const names[] = { "unknown", "compute", "memory", "move", "free", "host" };
 	assert((size_t)c < sizeof(names) / sizeof(names[0]));
 	return names[c];
-}
-
-/* ---- elements of constants */
-
-const struct elements *op_elements_of_tensor(struct arena *a, const struct tensor *t)
-{
-	bool floats = dtype_is_float(t->dtype);
-	if (t->elements < 0 || t->elements > OP_ELEMENTS_MAX || (t->elements > 0 && !t->data) ||
-		t->dtype == DTYPE_UNKNOWN || t->dtype == DTYPE_STRING || t->dtype == DTYPE_C64 ||
-		t->dtype == DTYPE_C128)
-		return NULL;
-	struct elements *e = op_elements_new(a, (int)t->elements, floats);
-	for (int i = 0; i < e->count; i++) {
-		int64_t whole;
-		if (floats)
-			e->f[i] = tensor_double(t, i);
-		else if (tensor_int(t, i, &whole))
-			e->i[i] = dim_known(whole);
-	}
-	return e;
-}
-
-static double element(const void *from, int64_t i)
-{
-	const struct elements *e = from;
-	return e->f ? e->f[i] : e->i[i].kind == DIM_KNOWN ? (double)e->i[i].value : (double)NAN;
-}
-
-enum triangle op_triangle(const struct op_value *v)
-{
-	const struct shape *s = &v->shape;
-	const struct elements *e = v->elements;
-	if (v->triangle || !v->constant || !e || !(e->i || e->f) || s->rank < 2 || !shape_is_known(*s))
-		return v->triangle;
-	return triangle_find(s->dims[s->rank - 2].value, s->dims[s->rank - 1].value, e->count, element, e);
 }
 
 /* ---- calls */

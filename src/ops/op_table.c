@@ -4,7 +4,7 @@
 #include "ops/op.h"
 
 #include "base/hash.h"
-#include "ops/op_rules.h"
+#include "ops/rules/op_rules.h"
 
 #include <assert.h>
 

@@ -1,31 +1,31 @@
 # plan: the model bound to sizes: layers, the DAG, distinct problems
 noinst_LIBRARIES += libplan.a
 libplan_a_SOURCES = \
-	src/plan/bind.c \
-	src/plan/control.c \
-	src/plan/control_loop.c \
-	src/plan/dag.c \
-	src/plan/dedup.c \
-	src/plan/fold.c \
-	src/plan/given.c \
 	src/plan/given_use.c \
-	src/plan/infer.c \
-	src/plan/layout.c \
-	src/plan/needs.c \
-	src/plan/pad.c \
 	src/plan/plan.c src/plan/plan.h \
-	src/plan/plan_value.c \
 	src/plan/plan_private.h \
 	src/plan/plan_write.c \
-	src/plan/quant.c \
-	src/plan/quant_find.c \
-	src/plan/quant_move.c \
-	src/plan/quant_price.c \
-	src/plan/quant_raw.c \
-	src/plan/quant_search.h \
-	src/plan/quant_weights.c \
-	src/plan/short_name.c src/plan/short_name.h \
-	src/plan/types.c
+	src/plan/infer/control.c \
+	src/plan/infer/control_loop.c \
+	src/plan/infer/infer.c \
+	src/plan/quant/quant.c \
+	src/plan/quant/quant_find.c \
+	src/plan/quant/quant_move.c \
+	src/plan/quant/quant_price.c \
+	src/plan/quant/quant_raw.c \
+	src/plan/quant/quant_search.h \
+	src/plan/quant/quant_weights.c \
+	src/plan/value/bind.c \
+	src/plan/value/given.c \
+	src/plan/value/needs.c \
+	src/plan/value/plan_value.c \
+	src/plan/value/short_name.c src/plan/value/short_name.h \
+	src/plan/work/dag.c \
+	src/plan/work/dedup.c \
+	src/plan/work/fold.c \
+	src/plan/work/layout.c \
+	src/plan/work/pad.c \
+	src/plan/work/types.c
 
 check_PROGRAMS += tests/unit/t_quant
 tests_unit_t_quant_LDADD = $(below_plan)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "model/sniff.h"
-#include "profile/reader.h"
-#include "profile/stream.h"
+#include "profile/read/reader.h"
+#include "profile/read/stream.h"
 
 #define HEAD_BYTES (64 << 10)
 

@@ -11,13 +11,13 @@ config) words src/config/*.c src/problem/dtype.h
 problem) words src/problem/*.c src/problem/*.h src/problem/kernels/*.c
     printf '"%s"\n' ',' ':' '+' '/' '@s' '@ncx' '@nxc' '.c' 'x' '281474976710656' '9223372036854775807' ;;
 wire) words src/wire/*.c src/problem/execution_field.c src/problem/result.c ;;
-profile) words src/profile/*.c ;;
-ops) words src/ops/*.c src/problem/dtype.h ;;
+profile) words src/profile/*.c src/profile/*/*.c ;;
+ops) words src/ops/*.c src/ops/*/*.c src/problem/dtype.h ;;
 graph) echo '"\xff"' ;;
 infer | model) # keys of fields, small lengths, and names
     for key in 08 12 1a 22 2a 32 3a 42 4a 52 5a 62 6a 72 7a 82'\x'01 a2'\x'01 a8'\x'01 b2'\x'01 c2'\x'01 ca'\x'01; do
         printf '"\\x%s"\n' "$key"
     done
     printf '"%s"\n' '\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01' '\x80\x80\x80\x80\x80\x80\x80\x80\x40' '\xff\xff\xff\xff\x0f'
-    words src/ops/*.c ;;
+    words src/ops/*.c src/ops/*/*.c ;;
 esac

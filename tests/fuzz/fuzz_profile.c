@@ -4,7 +4,7 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#include "profile/benchmarks.h"
+#include "profile/bench/benchmarks.h"
 #include "profile/profile.h"
 
 #include <math.h>

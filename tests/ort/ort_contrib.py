@@ -509,7 +509,8 @@ def table_lines(covered):
 
 def attribute_lines():
     source = pathlib.Path(__file__).resolve().parents[2]
-    tool = [sys.executable, source / "tools/make_attributes.py", "--check", source / "src/ops/op_attribute.c"]
+    tool = [sys.executable, source / "tools/make_attributes.py", "--check",
+            source / "src/ops/rules/op_attribute.c"]
     done = subprocess.run(tool, capture_output=True, text=True)
     return done.stdout.splitlines() or [f"exit status {done.returncode}", *done.stderr.splitlines()[-1:]] if done.returncode else []
 

@@ -1,7 +1,7 @@
 #include "config.h"
 
 #include "profile_help.h"
-#include "profile/benchmarks.h"
+#include "profile/bench/benchmarks.h"
 
 static struct benchmarks all;
 

@@ -1,7 +1,7 @@
 #include "config.h"
 
 #include "make_plan.h"
-#include "profile/match.h"
+#include "profile/match/match.h"
 #include "tap.h"
 
 /* Rows of executions traced back to layers of a plan. Layers and values of the plans here have the names that

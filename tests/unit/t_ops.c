@@ -5,7 +5,7 @@
 #include "tests/unit/ops_case.h"
 #include "tests/unit/tap.h"
 
-#include "ops/op_attribute.h"
+#include "ops/rules/op_attribute.h"
 
 #include <dirent.h>
 #include <stdlib.h>

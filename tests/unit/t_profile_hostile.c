@@ -3,7 +3,7 @@
 #include <dirent.h>
 
 #include "profile_help.h"
-#include "profile/scan.h"
+#include "profile/read/scan.h"
 
 static const char *corpus;
 

@@ -4,7 +4,7 @@
 #include "execution_sum.h"
 #include "profile_help.h"
 
-#include "profile/calls.h"
+#include "profile/read/calls.h"
 
 /* ---- oneDNN ---- */
 

@@ -4,7 +4,7 @@
 #include "ui/model/private.h"
 
 #include "base/hash.h"
-#include "plan/short_name.h"
+#include "plan/value/short_name.h"
 
 #include <stdlib.h>
 #include <string.h>
