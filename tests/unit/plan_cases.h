@@ -356,9 +356,17 @@ NET_OK bool case_member(struct case_asked *q, size_t row)
 	return true;
 }
 
+/* Keys of a test program, asked first; false: it is none of them. */
+NET_OK bool (*case_more)(struct case_asked *q, const char *key);
+
 /* Returns false if there is no such key or subject. */
 NET_OK bool case_answer(struct case_asked *q, const char *key)
 {
+	if (case_more && case_more(q, key)) {
+		if (!q->out->n)
+			str_addf(q->out, "-");
+		return true;
+	}
 	if (strncmp(key, "overwrites", 10) != 0)
 		case_find(q);
 	enum case_of whole = !q->v && !q->l ? OF_PLAN : OF_VALUE;
@@ -520,6 +528,8 @@ NET_OK bool case_options(struct case_plan *c, char *line)
 			c->o.batch = atoll(value);
 		else if (strcmp(word, "-t") == 0)
 			c->o.dtype = dtype_parse(text_of(value));
+		else if (strcmp(word, "--rest") == 0)
+			c->o.rest = dtype_parse(text_of(value));
 		else if (strcmp(word, "--dim") == 0 && eq)
 			c->dims[c->o.binding_count++] = (struct dim_binding){ name, atoll(eq + 1) };
 		else if (strcmp(word, "--input") == 0 && eq)

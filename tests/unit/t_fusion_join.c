@@ -1,27 +1,20 @@
+/* When joined matmuls and attention are chosen (what may be one: tests/plan/fusion.case). */
 #include "config.h"
 
 #include "analyze/analyze.h"
 #include "analyze/memory.h"
-#include "fusion_help.h"
 #include "make_plan.h"
+#include "net_text.h"
 #include "tap.h"
-
-/* Matmuls of one value that run as one: which are joined, how their parts are read, when they are chosen. */
 
 #define ROWS "128x64"
 #define ONE "matmul:f32,f32.c,f32/f32:ba1bb1m128n64k64:ta0tb0"
 #define TWO "matmul:f32,f32.c,f32/f32:ba1bb1m128n128k64:ta0tb0"
 #define THREE "matmul:f32,f32.c,f32/f32:ba1bb1m128n192k64:ta0tb0"
-#define PART "copy:u8,u8:b32768" /* 128 x 64 elements of 4 bytes */
 
 static int product(struct maker *m, int x, const char *text)
 {
 	return make_layer(m, "MatMul", text, ROWS, x, make_constant(m, "64x64"));
-}
-
-static int bias(struct maker *m, int x)
-{
-	return make_layer(m, "Add", "binary:f32,f32.c,f32:add:" ROWS ":64", ROWS, x, make_constant(m, "64"));
 }
 
 static int transpose(struct maker *m, int x)
@@ -32,102 +25,6 @@ static int transpose(struct maker *m, int x)
 static int softmax(struct maker *m, int x)
 {
 	return make_layer(m, "Softmax", "softmax:f32,f32:soft:" ROWS ":ax1", ROWS, x, -1);
-}
-
-/* The join of that many members, or NULL. */
-static const struct fusion_group *join_of(const struct fusion *f, int members)
-{
-	for (int i = 0; i < f->group_count; i++)
-		if (f->groups[i].join && f->groups[i].join->member_count == members)
-			return &f->groups[i];
-	return NULL;
-}
-
-static int joins_of(const struct fusion *f)
-{
-	int count = 0;
-	for (int i = 0; i < f->group_count; i++)
-		count += f->groups[i].join != NULL;
-	return count;
-}
-
-static void queries_keys_values(void)
-{
-	struct maker *m = make_begin();
-	int x = make_input(m, ROWS);
-	for (int i = 0; i < 3; i++)
-		transpose(m, bias(m, product(m, x, ONE)));
-	struct fusion *f = fusion_find(make_finish(m));
-	const struct fusion_group *g = join_of(f, 3);
-	is_int(joins_of(f), 4, "three matmuls: all together, and three pairs");
-	is_str(g ? g->pattern : NULL, "MatMul+Bias x3", "... with their biases");
-	is_str(g ? g->text : NULL, THREE "+bias:f32.c", "... as one matmul with all columns");
-	is_int(g ? g->layer_count : 0, 6, "... of six layers");
-	is_int(g ? g->level : 0, FUSION_PATTERN, "... at the level of patterns");
-	ok(g && !fusion_copy_text(g), "... whose parts transpositions read where they are");
-	is_int(f->contest_count, 1, "the joins are one contest");
-	is_int(f->contests[0].cluster_count, 3, "... with the groups of matmul and bias");
-	fusion_free(f);
-	make_end(m);
-}
-
-/* What reads the parts: nothing but the named layer decides. */
-static void how_parts_are_read(void)
-{
-	static const struct {
-		const char *name;
-		bool output, normal, viewed;
-		const char *copy;
-	} cases[] = { { "a transposition", false, false, false, NULL },
-		{ "a softmax", false, true, false, PART },
-		{ "a reshape, then a transposition", false, false, true, NULL },
-		{ "a reshape, then a softmax", false, true, true, PART },
-		{ "the model's output", true, false, false, PART } };
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct maker *m = make_begin();
-		int x = make_input(m, ROWS);
-		transpose(m, product(m, x, ONE));
-		int part = product(m, x, ONE), y = part;
-		if (cases[i].viewed)
-			y = make_layer(m, "Reshape", NULL, "2x64x4x16", part, make_constant(m, "4"));
-		if (cases[i].normal)
-			softmax(m, y);
-		else if (!cases[i].output)
-			transpose(m, y);
-		m->plan.values[part].is_output = cases[i].output;
-		struct fusion *f = fusion_find(make_finish(m));
-		const struct fusion_group *g = join_of(f, 2);
-		is_str(g ? fusion_copy_text(g) : "no join", cases[i].copy, "a part is read by %s",
-			cases[i].name);
-		fusion_free(f);
-		make_end(m);
-	}
-}
-
-static void what_is_no_join(void)
-{
-	static const struct {
-		const char *second, *why;
-		int count;
-	} cases[] = { { ONE, NULL, 1 },
-		{ "matmul:f32,f32.c,f32/f32:ba1bb1m128n64k64:ta0tb1", "differ in types", 1 },
-		{ "matmul:f32,f32,f32/f32:ba1bb1m128n64k64:ta0tb0", NULL, 1 }, { ONE, NULL, 11 } };
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct maker *m = make_begin();
-		int x = make_input(m, ROWS);
-		transpose(m, product(m, x, ONE));
-		for (int k = 0; k < cases[i].count; k++)
-			transpose(m, product(m, x, cases[i].second));
-		struct fusion *f = fusion_find(make_finish(m));
-		/* of twelve: eight and four, and pairs of both */
-		is_int(joins_of(f), i == 0 ? 1 : i == 3 ? 1 + 4 + 1 + 2 : 0, "%s x%d beside " ONE,
-			cases[i].second, cases[i].count);
-		const char *why = f->miss_count ? f->misses[0].why : NULL;
-		ok(cases[i].why ? why && strstr(why, cases[i].why) != NULL : !why, "... %s",
-			why ? why : "needs no reason");
-		fusion_free(f);
-		make_end(m);
-	}
 }
 
 /* The bound of three matmuls of 100 ns each, with prices of the joins; NaN: not measured. */
@@ -196,12 +93,42 @@ static void memory(void)
 	make_end(m);
 }
 
+/* The second product's own groups compete with attention; the choice sees both. */
+static void attention_is_chosen(void)
+{
+	const char *end, *expected;
+	struct net *n = net_text(
+		"agraph (float[2,12,128,64] q, float[2,12,64,128] k, float[2,12,128,64] v) => (y)"
+		"<float eight = {8}> { p = MatMul (q, k)  s = Div (p, eight)  d = Softmax (s)"
+		"  o = MatMul (d, v)  y = Relu (o) }", &end, &expected);
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
+	struct fusion *f = fusion_find(p);
+	struct results *r = results_new();
+	struct arena a = { 0 };
+	struct scenario s = scenario_default();
+	const char *attention = "attention:f32,f32,f32,f32/f32:full:n2hq12hk12lq128lk128d64e64";
+	s.fusion = true;
+	for (int i = 0; i < p->problem_count; i++)
+		measure(r, p->problems[i].text, 100);
+	measure(r, attention, 150);
+	near(analyze(&a, GROUND(p, f, r, NULL), &s)->total_ns, 250, 1e-12, "attention, and the Relu");
+	measure(r, "matmul:f32,f32,f32/f32:ba24bb24m128n64k128:ta0tb0+relu", 30);
+	near(analyze(&a, GROUND(p, f, r, NULL), &s)->total_ns, 250, 1e-12, "300 and 30 are more");
+	measure(r, attention, 290);
+	near(analyze(&a, GROUND(p, f, r, NULL), &s)->total_ns, 330, 1e-12, "now they are less");
+	s.parallel = true;
+	near(analyze(&a, GROUND(p, f, r, NULL), &s)->total_ns, 330, 1e-12, "... in parallel too");
+	arena_free(&a);
+	results_free(r);
+	fusion_free(f);
+	plan_free(p);
+	net_free(n);
+}
+
 int main(void)
 {
+	attention_is_chosen();
 	memory();
-	queries_keys_values();
-	how_parts_are_read();
-	what_is_no_join();
 	when_chosen();
 	return done_testing();
 }
