@@ -82,7 +82,7 @@ static const int *solve_on(struct adviser *d, const bool *on, struct scenario *s
 	view->limits = &limits;
 	solve(view, s, &d->scratch, x);
 	view->limits = NULL;
-	return s->parallel ? x->chosen_path : x->chosen_sum;
+	return solution_total(x, s)->chosen;
 }
 
 /* The bound under the moves that are on. results (may be NULL): per layer the measurement that its cost is
@@ -94,8 +94,8 @@ static struct reached reach(struct adviser *d, const bool *on, const struct resu
 	struct study view;
 	struct solution x;
 	const int *chosen = solve_on(d, on, &s, &view, &x);
-	struct reached r = { .ns = s.parallel ? x.parallel_ns : x.sequential_ns,
-		.estimated = s.parallel ? x.estimated_path : x.estimated_sum };
+	const struct total *t = solution_total(&x, &s);
+	struct reached r = { .ns = t->ns, .estimated = t->estimated };
 	for (int i = 0; i < d->layer_count; i++) {
 		int node = view.layer_node[i];
 		const struct price *price = solution_price(&x, chosen, node);

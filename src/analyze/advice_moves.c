@@ -94,8 +94,8 @@ static void add_patterns(struct adviser *d, int plan)
 	struct solution x;
 	s.fusion = s.matrix = s.relaxed = s.best = true;
 	solve(st, &s, &d->scratch, &x);
-	add_places(d, plan, st->fusion, x.chosen_sum);
-	add_places(d, plan, st->fusion, x.chosen_path);
+	add_places(d, plan, st->fusion, x.sum.chosen);
+	add_places(d, plan, st->fusion, x.parallel.chosen);
 	arena_free(&d->scratch);
 }
 

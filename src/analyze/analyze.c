@@ -271,17 +271,18 @@ struct analysis *analysis_make(
 	own.fold = x->folds != NULL; /* as it was solved */
 	const struct study view = study_view(st, &own);
 	const struct plan *p = st->plan;
+	const struct total *t = solution_total(x, s);
 	struct analysis *out = ARENA_NEW(a, struct analysis);
 	*out = (struct analysis){
 		.scenario = *s,
 		.layer_count = p->layer_count,
 		.layers = ARENA_ARRAY(a, struct layer_cost, p->layer_count),
-		.total_ns = s->parallel ? x->parallel_ns : x->sequential_ns,
-		.bound_ns = s->parallel ? x->floor_path : x->floor_sum,
-		.bound_sequential_ns = x->floor_sum,
-		.bound_parallel_ns = x->floor_path,
-		.sequential_ns = x->sequential_ns,
-		.parallel_ns = x->parallel_ns,
+		.total_ns = t->ns,
+		.bound_ns = t->floor_ns,
+		.bound_sequential_ns = x->sum.floor_ns,
+		.bound_parallel_ns = x->parallel.floor_ns,
+		.sequential_ns = x->sum.ns,
+		.parallel_ns = x->parallel.ns,
 		.parallel_at_most = !s->parallel && st->layouts && s->fusion,
 		.path_ns = x->path_ns,
 		.resource_ns = isnan(x->busy_ns) ? NAN : x->busy_ns > x->path_ns ? x->busy_ns : x->path_ns,
@@ -290,10 +291,10 @@ struct analysis *analysis_make(
 		.border_estimated = x->border_estimated,
 		.conversions = conversions_used(st, x),
 		.layouts_exact = x->layouts_exact,
-		.complete = s->parallel ? x->complete_path : x->complete_sum,
-		.estimated = s->parallel ? x->estimated_path : x->estimated_sum,
-		.rough = s->parallel ? x->rough_path : x->rough_sum,
-		.enqueue_ns = s->parallel ? x->enqueue_path : x->enqueue_sum,
+		.complete = t->complete,
+		.estimated = t->estimated,
+		.rough = t->rough,
+		.enqueue_ns = t->enqueue_ns,
 		.cache = view.cache,
 		.reuse_bytes = st->plan->reuse_bytes,
 		.unmeasured_problems = x->unmeasured,
@@ -301,12 +302,11 @@ struct analysis *analysis_make(
 	st = &view;
 	s = &own;
 	out->host_bound = out->enqueue_ns >= out->total_ns; /* NaN compares false */
-	const int *chosen = s->parallel ? x->chosen_path : x->chosen_sum;
+	const int *chosen = t->chosen;
 	fill_layers(a, out, st, s, x, chosen);
 	if (x->besides)
 		beside_fill(a, out, st, x);
-	fill_schedule(out, st, x, chosen, s->parallel ? x->cost_path : x->cost_sum,
-		shortest_kernel(st, s, x), &scratch);
+	fill_schedule(out, st, x, chosen, t->cost, shortest_kernel(st, s, x), &scratch);
 	arena_free(&scratch);
 	interval_fill(out, st, x, chosen, &scratch);
 	arena_free(&scratch);

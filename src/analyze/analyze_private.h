@@ -496,6 +496,22 @@ struct placed {
 	struct price price;
 };
 
+/* A total of a solution, and the choice of groups that it is of. */
+struct total {
+	double ns;              /* NaN: no layer that needs time has a price */
+	double floor_ns;        /* ... with each estimate at its floor */
+	double enqueue_ns;      /* launch isolated: host time; NaN: no result has it */
+	int *chosen;            /* per layer: index of the group it is in, or -1 */
+	int *ran;               /* per node: the distinct problem whose cost is there (a group's is at its
+				   last layer, the copy of a join at its first), or -1 */
+	/* ... and its price, NULL if neither its problem nor an assumption gives it one: with layouts, nodes
+	 * of one problem may run different algorithms */
+	const struct price **price;
+	double *cost;           /* per node: a group's is at its last layer; NaN counts as 0 */
+	bool complete;
+	bool estimated, rough, noisy; /* it has estimates, quick or noisy measurements */
+};
+
 struct solution {
 	struct price_list *list; /* prices, shared with other solutions; see solution_at */
 	struct price_list *best_list; /* those of the fastest algorithms */
@@ -514,25 +530,13 @@ struct solution {
 	bool offered;           /* other solutions were compared for the scenario's total: the other total
 				   (sequential or parallel) may not be the least */
 	bool layouts_exact;     /* `placed` is the best assignment; else the best that was found */
-	int *chosen_sum, *chosen_path; /* per layer: index of the group it is in, or -1; same array without
-					  fusion */
-	int *ran_sum, *ran_path;       /* per node for each choice: the distinct problem whose cost is there
-					  (a group's is at its last layer), or -1 */
-	const struct price **price_sum, **price_path; /* ... and its price (solution_price) */
-	double *cost_sum, *cost_path;  /* per node for each choice: a group's cost is at its last layer; NaN
-					  counts as 0 */
-	double sequential_ns, parallel_ns; /* NaN: no layer that needs time has a price */
-	double path_ns;         /* the longest path; NaN as parallel_ns */
+	struct total sum, parallel; /* share their arrays if the choice is the same */
+	double path_ns;         /* the longest path; NaN as parallel.ns */
 	double busy_ns;         /* the time of the busiest resource at its peak; NaN: unknown */
 	int resource;           /* the busiest, if it needs longer than the path, RESOURCE_*; -1: none */
 	int with[3], with_count;/* units that are the busiest together with it (resources.c) */
 	double border_ns;       /* NaN: there are casts or conversions, and none has a price */
-	double enqueue_sum, enqueue_path; /* launch isolated: host time of each choice; NaN: no result has
-					     it */
-	bool complete_sum, complete_path, border_complete, border_estimated;
-	bool estimated_sum, estimated_path; /* the choice has estimates, quick or noisy measurements */
-	bool rough_sum, rough_path, noisy_sum, noisy_path;
-	double floor_sum, floor_path; /* the totals with each estimate at its floor */
+	bool border_complete, border_estimated;
 	bool *asked;            /* per distinct problem: priced here; lists also have prices of others */
 	bool *lacking;          /* per distinct problem: needed here and not answered */
 	bool *untried;          /* ... and without a quick measurement that the scenario allows */
@@ -540,10 +544,15 @@ struct solution {
 	int unmeasured;         /* number of lacking problems, those side by side included */
 	struct besides *besides; /* parallel=measured: the branches; else NULL */
 };
+/* The total of the scenario. */
+static inline const struct total *solution_total(const struct solution *x, const struct scenario *s)
+{
+	return s->parallel ? &x->parallel : &x->sum;
+}
 /* Prices live in the study, all other arrays of *out in arena a. solve_total: only the total of the scenario;
  * with parallel off, path and resources are NaN and the choice for the sum stands for that of the path. */
 void solve(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out);
-/* Lowers floor_sum and floor_path of a solution with estimates to those of the choices with the lowest
+/* Lowers the floors of a solution with estimates to those of the choices with the lowest
  * floors, which need not be those with the lowest estimates. */
 void solve_floors(const struct study *st, const struct scenario *s, struct solution *x);
 /* One solution, with the layers of `folded` (NULL: none) left out; path: also the total with parallel. */
@@ -566,17 +575,14 @@ static inline const struct layer_cost *solution_inside(
 	int layer = st->node_layer[node];
 	return x->inside && layer >= 0 ? x->inside[layer] : NULL;
 }
-/* The distinct problem whose cost is at a node (a group's is at its last layer, the copy of a join at its
- * first), or -1; chosen: chosen_sum or chosen_path. */
+/* ran and price of the total whose choice `chosen` is. */
 static inline int solution_problem(const struct solution *x, const int *chosen, int node)
 {
-	return (chosen == x->chosen_sum ? x->ran_sum : x->ran_path)[node];
+	return (chosen == x->sum.chosen ? x->sum.ran : x->parallel.ran)[node];
 }
-/* ... and its price there, NULL if neither its problem nor an assumption gives it one: with layouts, nodes of
- * one problem may run different algorithms. */
 static inline const struct price *solution_price(const struct solution *x, const int *chosen, int node)
 {
-	return (chosen == x->chosen_sum ? x->price_sum : x->price_path)[node];
+	return (chosen == x->sum.chosen ? x->sum.price : x->parallel.price)[node];
 }
 /* The price of a group, or NULL. */
 const struct price *solution_group_price(const struct study *st, const struct solution *x, int group);
@@ -592,18 +598,17 @@ double solution_path(const struct study *st, const struct solution *x, const int
 	double *start, double *slack, bool *critical);
 /* The price of a join with its copy; NaN: one is missing, or the join is not allowed. */
 struct price solution_join(const struct study *st, const struct solution *x, int group);
-/* The problems at the nodes for a choice of groups (ran_sum or ran_path) and their prices, in arena a. */
-void solution_ran(const struct study *st, struct arena *a, const struct solution *x, const int *chosen,
-	int **ran, const struct price ***prices);
+/* Fills ran and price of a total from its choice, in arena a. */
+void solution_ran(const struct study *st, struct arena *a, const struct solution *x, struct total *t);
 /* The study with only the groups that a choice of fusion allows. */
 struct study study_at_level(const struct study *st, enum fusion_level chosen);
 /* The lower levels of fusion that the study's allows, into levels[FUSION_LEVELS]; returns their number. */
 int study_lower_levels(const struct study *st, enum fusion_level *levels);
 /* Number of layers that a choice leaves without a price. */
 int solution_missing(const struct study *st, const struct solution *x, const int *chosen);
-/* beside.c: the total with branches side by side where that is measured to be faster: fills besides,
- * parallel_ns, chosen_path, cost_path and ran_path, and adds to `unmeasured`. Groups and branches are chosen
- * together; with layouts (x->placed), the groups are those of the choice for the sum. */
+/* beside.c: the total with branches side by side where that is measured to be faster: fills besides and
+ * `parallel`, and adds to `unmeasured`. Groups and branches are chosen together; with layouts (x->placed),
+ * the groups are those of the choice for the sum. */
 void solve_besides(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out);
 /* Chooses the joins and bundles (choose_private.h; NULL: no bundles) that lower the sum of layers most: the
  * number of the join or bundle per layer (with bundles, also per node that is no layer), else -1; NULL: none.
@@ -611,10 +616,10 @@ void solve_besides(const struct study *st, const struct scenario *s, struct aren
 struct bundles;
 int *solve_joins(
 	const struct study *st, struct arena *a, const struct solution *out, const struct bundles *bundles);
-/* Fills chosen_sum and cost_sum where some layers are taken (solve_joins): those of bundles are in no group
- * and cost nothing. */
+/* Fills chosen and cost of the sum where some layers are taken (solve_joins): those of bundles are in no
+ * group and cost nothing. */
 void solve_taken(const struct study *st, struct arena *a, struct solution *out, int *joined);
-/* Fills chosen_* and cost_*; without `path` those of the sum stand for both. */
+/* Fills chosen and cost of both totals; without `path` those of the sum stand for both. */
 void solve_choices(const struct study *st, struct arena *a, struct solution *out, bool path);
 /* resources.c: fills busy_ns and resource, what the resources need at least. */
 void solve_resources(const struct study *st, const struct scenario *s, struct solution *out);

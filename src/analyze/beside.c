@@ -223,8 +223,8 @@ static void place_put(const struct study *st, struct solution *x, const struct b
 	for (int i = 0; i < p->set.first[p->set.branch_count]; i++) {
 		const struct fusion_group *g = p->group[i] >= 0 ? &st->fusion->groups[p->group[i]] : NULL;
 		for (int k = 0; g && k < g->layer_count; k++)
-			x->chosen_sum[g->layers[k]] = p->group[i];
-		x->cost_sum[p->set.node[i]] = p->cost[i];
+			x->sum.chosen[g->layers[k]] = p->group[i];
+		x->sum.cost[p->set.node[i]] = p->cost[i];
 	}
 }
 
@@ -273,7 +273,7 @@ static bool steps_hold(const struct study *st, const struct solution *x, const s
 {
 	struct arena scratch = { 0 };
 	struct beside_graph g;
-	struct finding f = { .st = st, .x = x, .chosen = x->chosen_sum };
+	struct finding f = { .st = st, .x = x, .chosen = x->sum.chosen };
 	enum beside_kind *kind = ARENA_ARRAY(&scratch, enum beside_kind, st->node_count);
 	int *step = ARENA_ARRAY(&scratch, int, st->node_count);
 	int *of = ARENA_ARRAY(&scratch, int, st->node_count);
@@ -289,7 +289,7 @@ static bool steps_hold(const struct study *st, const struct solution *x, const s
 	for (int i = 0; i < st->node_count; i++) {
 		int layer = st->node_layer[i], reads = x->first[i + 1] - x->first[i];
 		bool passes = reads == 1 && st->node_problem[i] < 0 && layer >= 0 && st->layer_free[layer] &&
-			x->chosen_sum[layer] < 0;
+			x->sum.chosen[layer] < 0;
 		of[i] = passes ? of[x->edges[x->first[i]]] : step[node_of_group(&f, i)];
 	}
 	beside_graph(&g, &scratch, st->node_count, x->first, x->edges, of, kind, NULL);
@@ -301,15 +301,15 @@ static bool steps_hold(const struct study *st, const struct solution *x, const s
 static void offer(const struct study *st, struct arena *a, struct solution *out, struct solution *x,
 	struct besides *b)
 {
-	double total = sum_of(st, x->cost_sum) - b->saves_ns;
-	if (solution_missing(st, out, x->chosen_sum) > solution_missing(st, out, out->chosen_path) ||
-		!(total < out->parallel_ns) || !steps_hold(st, x, b))
+	double total = sum_of(st, x->sum.cost) - b->saves_ns;
+	if (solution_missing(st, out, x->sum.chosen) > solution_missing(st, out, out->parallel.chosen) ||
+		!(total < out->parallel.ns) || !steps_hold(st, x, b))
 		return;
-	out->parallel_ns = total;
 	out->besides = b;
-	out->chosen_path = x->chosen_sum;
-	out->cost_path = x->cost_sum;
-	solution_ran(st, a, x, x->chosen_sum, &out->ran_path, &out->price_path);
+	out->parallel.ns = total;
+	out->parallel.chosen = x->sum.chosen;
+	out->parallel.cost = x->sum.cost;
+	solution_ran(st, a, x, &out->parallel);
 }
 
 /* Offers the choice of groups and places that takes least together. */
@@ -325,8 +325,8 @@ static void offer_places(const struct study *st, const struct scenario *s, struc
 	int *joined = places.count ? solve_joins(st, a, out, &bundles) : NULL;
 	if (joined) {
 		bool *taken = ARENA_ARRAY(a, bool, places.count);
-		x.chosen_sum = ARENA_ARRAY(a, int, st->plan->layer_count);
-		x.cost_sum = ARENA_ARRAY(a, double, st->node_count);
+		x.sum.chosen = ARENA_ARRAY(a, int, st->plan->layer_count);
+		x.sum.cost = ARENA_ARRAY(a, double, st->node_count);
 		solve_taken(st, a, &x, joined);
 		for (int i = 0; i < places.count; i++)
 			if (joined[places.items[i].layers[0]] == st->groups + i) {
@@ -340,8 +340,8 @@ static void offer_places(const struct study *st, const struct scenario *s, struc
 
 void solve_besides(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
 {
-	struct besides *own = out->besides = besides_of(st, s, a, out, out->chosen_sum);
-	out->parallel_ns = out->sequential_ns - own->saves_ns;
+	struct besides *own = out->besides = besides_of(st, s, a, out, out->sum.chosen);
+	out->parallel.ns = out->sum.ns - own->saves_ns;
 	if (!out->placed) /* with layouts, what a layer costs depends on those around it */
 		offer_places(st, s, a, out, own);
 	out->besides->lacking = own->lacking; /* what to measure does not depend on which is lower now */

@@ -13,12 +13,11 @@
 static bool is_better(
 	const struct study *st, const struct solution *other, const struct solution *than, bool parallel)
 {
-	bool lower = parallel ? other->parallel_ns < than->parallel_ns :
-		other->sequential_ns < than->sequential_ns; /* NaN compares false */
-	int fewer = solution_missing(st, than, parallel ? than->chosen_path : than->chosen_sum) -
-		solution_missing(st, other, parallel ? other->chosen_path : other->chosen_sum);
-	int whole = (parallel ? other->complete_path : other->complete_sum) -
-		(parallel ? than->complete_path : than->complete_sum);
+	const struct total *here = parallel ? &than->parallel : &than->sum,
+			   *there = parallel ? &other->parallel : &other->sum;
+	bool lower = there->ns < here->ns; /* NaN compares false */
+	int fewer = solution_missing(st, than, here->chosen) - solution_missing(st, other, there->chosen);
+	int whole = there->complete - here->complete;
 	return whole > 0 || (whole == 0 && (fewer > 0 || (fewer == 0 && lower)));
 }
 
@@ -48,22 +47,15 @@ static void take_other(struct candidates *c)
 	if (!to->offered)
 		return;
 	if (c->parallel) {
-		to->sequential_ns = from->sequential_ns;
-		to->enqueue_sum = from->enqueue_sum;
-		to->complete_sum = from->complete_sum;
-		to->estimated_sum = from->estimated_sum;
-		to->floor_sum = from->floor_sum;
+		to->sum = from->sum;
 		return;
 	}
-	to->parallel_ns = from->parallel_ns;
+	to->parallel = from->parallel;
 	to->path_ns = from->path_ns;
 	to->busy_ns = from->busy_ns;
 	to->resource = from->resource;
 	memcpy(to->with, from->with, sizeof(to->with));
 	to->with_count = from->with_count;
-	to->complete_path = from->complete_path;
-	to->estimated_path = from->estimated_path;
-	to->floor_path = from->floor_path;
 }
 
 /* True if what runs in parallel may take less than the sum: with parallel=measured only if branches were

@@ -283,7 +283,7 @@ static void choose(struct chooser *c)
 
 void solve_taken(const struct study *st, struct arena *a, struct solution *out, int *joined)
 {
-	struct chooser c = { .st = st, .out = out, .chosen = out->chosen_sum, .cost = out->cost_sum,
+	struct chooser c = { .st = st, .out = out, .chosen = out->sum.chosen, .cost = out->sum.cost,
 		.joined = joined };
 	chooser_open(&c, a);
 	choose(&c);
@@ -291,18 +291,18 @@ void solve_taken(const struct study *st, struct arena *a, struct solution *out, 
 
 void solve_choices(const struct study *st, struct arena *a, struct solution *out, bool path)
 {
-	struct chooser c = { .st = st, .out = out, .chosen = out->chosen_sum, .cost = out->cost_sum,
+	struct chooser c = { .st = st, .out = out, .chosen = out->sum.chosen, .cost = out->sum.cost,
 		.joined = solve_joins(st, a, out, NULL) };
 	struct arena scratch = { 0 };
 	chooser_open(&c, &scratch);
 	choose(&c);
-	out->chosen_path = out->chosen_sum;
-	out->cost_path = out->cost_sum;
+	out->parallel.chosen = out->sum.chosen;
+	out->parallel.cost = out->sum.cost;
 	if (st->groups && path) {
 		c.path = true;
 		c.joined = NULL;
-		c.chosen = out->chosen_path = ARENA_ARRAY(a, int, st->plan->layer_count);
-		c.cost = out->cost_path = ARENA_ARRAY(a, double, st->node_count);
+		c.chosen = out->parallel.chosen = ARENA_ARRAY(a, int, st->plan->layer_count);
+		c.cost = out->parallel.cost = ARENA_ARRAY(a, double, st->node_count);
 		c.finish = ARENA_ARRAY(&scratch, double, st->node_count);
 		choose(&c);
 	}

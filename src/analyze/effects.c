@@ -75,10 +75,10 @@ static bool layout_available(const struct study *st, bool offered)
 /* Layers that have an algorithm of the named libraries; 0 shows a misspelt name. */
 static int libraries_layers(const struct study *st, const struct scenario *s, const struct solution *x)
 {
-	const int *chosen = s->parallel ? x->chosen_path : x->chosen_sum;
+	const struct total *t = solution_total(x, s);
 	int count = 0;
 	for (int i = 0; i < st->plan->layer_count; i++) {
-		const struct price *price = solution_price(x, chosen, st->layer_node[i]);
+		const struct price *price = t->price[st->layer_node[i]];
 		count += price && price->result;
 	}
 	return count;
@@ -86,12 +86,12 @@ static int libraries_layers(const struct study *st, const struct scenario *s, co
 
 static int algorithm_layers(const struct study *st, const struct scenario *s, const struct solution *x)
 {
-	const int *chosen = s->parallel ? x->chosen_path : x->chosen_sum;
+	const struct total *t = solution_total(x, s);
 	int count = 0;
 	if (!s->algorithm[0])
 		return -1;
 	for (int i = 0; i < st->plan->layer_count; i++) {
-		const struct price *price = solution_price(x, chosen, st->layer_node[i]);
+		const struct price *price = t->price[st->layer_node[i]];
 		count += price && price->result &&
 			algorithm_is_named(s->algorithm, &price->result->algorithm);
 	}
@@ -109,10 +109,10 @@ static bool pad_available(const struct study *st, bool offered)
 
 static int pad_layers(const struct study *st, const struct scenario *s, const struct solution *x)
 {
-	const int *chosen = s->parallel ? x->chosen_path : x->chosen_sum;
+	const struct total *t = solution_total(x, s);
 	int count = 0;
 	for (int i = 0; i < st->plan->layer_count; i++) {
-		const struct price *price = solution_price(x, chosen, st->layer_node[i]);
+		const struct price *price = t->price[st->layer_node[i]];
 		count += price && price->padded;
 	}
 	return count;
@@ -301,17 +301,12 @@ static int bits_shared(const struct side *x, const uint64_t *in_x, const struct 
 }
 
 /* Marks the problems in a total whose measurement is noisy. */
-static uint64_t *noisy_of(
-	struct arena *a, const struct study *st, const struct solution *x, const int *chosen)
+static uint64_t *noisy_of(struct arena *a, const struct study *st, const struct total *t)
 {
 	uint64_t *noisy = bits_new(a, st->distinct_count);
-	bool any = chosen == x->chosen_sum ? x->noisy_sum : x->noisy_path;
-	for (int node = 0; any && node < st->node_count; node++) {
-		int distinct = solution_problem(x, chosen, node);
-		const struct price *price = solution_price(x, chosen, node);
-		if (distinct >= 0 && price && price->noisy)
-			bit_set(noisy, distinct);
-	}
+	for (int node = 0; t->noisy && node < st->node_count; node++)
+		if (t->ran[node] >= 0 && t->price[node] && t->price[node]->noisy)
+			bit_set(noisy, t->ran[node]);
 	return noisy;
 }
 
@@ -372,28 +367,25 @@ const struct side *side_add(struct sides *sides, const struct study *st, const s
 	const struct solution *x)
 {
 	struct arena *a = &sides->arena;
-	bool path = s->parallel != PARALLEL_OFF;
-	const int *chosen = path ? x->chosen_path : x->chosen_sum;
+	const struct total *t = solution_total(x, s);
 	struct side *side = ARENA_NEW(a, struct side);
 	*side = (struct side){ .of = *s, .apart = st->layouts != NULL,
-		.total_ns = path ? x->parallel_ns : x->sequential_ns,
-		.bound_ns = path ? x->floor_path : x->floor_sum,
-		.complete = path ? x->complete_path : x->complete_sum,
-		.estimated = path ? x->estimated_path : x->estimated_sum,
+		.total_ns = t->ns, .bound_ns = t->floor_ns, .complete = t->complete,
+		.estimated = t->estimated,
 		.border_complete = x->border_complete,
 		.distinct_count = st->distinct_count, .common = st->common_count,
 		.extra = st->extra,
 		.lacking = bits_of(a, x->lacking, st->distinct_count),
 		.untried = bits_of(a, x->untried, st->distinct_count),
 		.refused = bits_of(a, x->refused, st->distinct_count),
-		.noisy = noisy_of(a, st, x, chosen),
+		.noisy = noisy_of(a, st, t),
 	};
 	side_count(side, st, s, x);
 	if (x->besides && s->parallel == PARALLEL_MEASURED)
 		side_besides(side, a, x->besides);
 	side->unlike = s->parallel == PARALLEL_MEASURED && st->on.estimate && x->besides->count > 0;
 	if (!side->complete)
-		side->gaps = gaps_of(a, st, x, chosen);
+		side->gaps = gaps_of(a, st, x, t->chosen);
 	VEC_GROW(sides->items, sides->count, sides->capacity);
 	return sides->items[sides->count++] = side;
 }

@@ -200,14 +200,14 @@ static struct parts parts_of(const struct study *st, const struct solution *x, c
 }
 
 /* A sum of parts with its widths. */
-struct total {
+struct widths {
 	double ns, load_ns;         /* load_ns: of one-sided parts */
 	double run_ns, often_ns, once_ns; /* of parts measured several times, and once */
 	double interrupted_ns;      /* sum of costs x share of interrupted samples */
 	double *down, *up;          /* per key */
 };
 
-static void total_add(struct total *t, const struct part *p)
+static void total_add(struct widths *t, const struct part *p)
 {
 	if (isnan(p->ns))
 		return;
@@ -228,7 +228,7 @@ static void total_add(struct total *t, const struct part *p)
 /* The ends of the sum of the nodes that are `on`, and (besides) of the branches side by side. */
 static struct interval total_of(const struct parts *p, const bool *on, double *load_ns)
 {
-	struct total t = { .down = ARENA_ARRAY(p->arena, double, p->keys),
+	struct widths t = { .down = ARENA_ARRAY(p->arena, double, p->keys),
 		.up = ARENA_ARRAY(p->arena, double, p->keys) };
 	const struct besides *b = p->x->besides;
 	double down = 0, up = 0;
@@ -422,12 +422,12 @@ struct spent interval_spent(const struct study *st, const struct scenario *s, co
 	int sets = b ? b->count : 0;
 	struct spent spent = { .parts = ARENA_ARRAY(a, struct spent_part, st->node_count + sets + 1) };
 	if (s->parallel == PARALLEL_RESOURCES && x->resource >= 0) {
-		double spread = resource_spread(st->on.peaks, x->resource), ns = x->parallel_ns;
+		double spread = resource_spread(st->on.peaks, x->resource), ns = x->parallel.ns;
 		spent.parts[spent.count++] = (struct spent_part){ .key = st->on.peaks, .ns = ns,
 			.up = ns * (fmax(1, spread) - 1) };
 		return spent;
 	}
-	bool *on = scenario_has_path(s) ? nodes_of_path(&p, x->cost_path) : nodes_of_sum(&p);
+	bool *on = scenario_has_path(s) ? nodes_of_path(&p, x->parallel.cost) : nodes_of_sum(&p);
 	for (int i = 0; i < st->node_count; i++)
 		if (on[i])
 			spent_add(&spent, solution_inside(st, x, i) ? NULL : solution_price(x, chosen, i),

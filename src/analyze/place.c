@@ -427,7 +427,7 @@ static void put_layer(struct placer *g, int layer, const struct choice *c)
 {
 	int node = g->st->layer_node[layer];
 	bool joined = g->joined && g->joined[layer] >= 0;
-	g->out->chosen_sum[layer] = joined ? g->joined[layer] : c->group;
+	g->out->sum.chosen[layer] = joined ? g->joined[layer] : c->group;
 	if (!is_last(g, c, layer))
 		return;
 	if (c->way->problem >= 0)
@@ -436,7 +436,7 @@ static void put_layer(struct placer *g, int layer, const struct choice *c)
 		g->out->cost[node] = c->way->price.ns;
 		g->out->estimated[node] = c->way->price.estimated;
 	}
-	g->out->cost_sum[node] = isnan(c->way->price.ns) ? 0 : c->way->price.ns;
+	g->out->sum.cost[node] = isnan(c->way->price.ns) ? 0 : c->way->price.ns;
 }
 
 /* Repeats the chosen assignment from the first layer on, to find its conversions. */
@@ -570,9 +570,9 @@ void solve_layouts(const struct study *st, const struct scenario *s, struct aren
 	edges_compact(&g);
 	for (int i = 0; i < st->node_count; i++)
 		if (st->node_layer[i] < 0)
-			out->cost_sum[i] = isnan(out->cost[i]) ? 0 : out->cost[i];
-	out->chosen_path = out->chosen_sum;
-	out->cost_path = out->cost_sum;
+			out->sum.cost[i] = isnan(out->cost[i]) ? 0 : out->cost[i];
+	out->parallel.chosen = out->sum.chosen;
+	out->parallel.cost = out->sum.cost;
 	/* an assignment around a conversion without a price is not surely the best */
 	for (int i = st->common_count; i < st->distinct_count; i++)
 		g.exact &= !isnan(solution_at(out, i)->ns);

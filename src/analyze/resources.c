@@ -186,8 +186,8 @@ static double least_total(const struct needs *n, const double *weight)
 	y.assumed_layer = NULL;
 	y.assumed_group = x->assumed_group ? ARENA_ARRAY(n->a, struct price, st->groups) : NULL;
 	y.cost = ARENA_ARRAY(n->a, double, st->node_count);
-	y.chosen_sum = ARENA_ARRAY(n->a, int, st->plan->layer_count);
-	y.cost_sum = ARENA_ARRAY(n->a, double, st->node_count);
+	y.sum.chosen = ARENA_ARRAY(n->a, int, st->plan->layer_count);
+	y.sum.cost = ARENA_ARRAY(n->a, double, st->node_count);
 	for (int i = 0; i < st->distinct_count; i++) {
 		if (!x->asked[i])
 			continue;
@@ -206,7 +206,7 @@ static double least_total(const struct needs *n, const double *weight)
 	}
 	solve_choices(st, n->a, &y, false);
 	for (int i = 0; i < st->node_count; i++)
-		total += y.cost_sum[i];
+		total += y.sum.cost[i];
 	return total;
 }
 
@@ -215,9 +215,8 @@ static void present_use(const struct needs *n, double *busy)
 {
 	const struct study *st = n->st;
 	for (int i = 0; i < st->node_count; i++) {
-		int problem = solution_problem(n->x, n->x->chosen_path, i);
-		const struct price *price = problem >= 0 ?
-			solution_price(n->x, n->x->chosen_path, i) : NULL;
+		int problem = n->x->parallel.ran[i];
+		const struct price *price = problem >= 0 ? n->x->parallel.price[i] : NULL;
 		if (price && !isnan(price->ns) && !price->assumed)
 			roofline_resources(st, n->s, solution_list(n->x, problem), problem, price, 1, busy);
 	}

@@ -255,12 +255,11 @@ static bool known(const struct study *st, const struct solution *out, const int 
 	return !gaps && !isnan(out->border_ns);
 }
 
-/* Fills ran_sum and price_sum, or those of the path, for a choice. */
-void solution_ran(const struct study *st, struct arena *a, const struct solution *x, const int *chosen,
-	int **ran, const struct price ***prices)
+void solution_ran(const struct study *st, struct arena *a, const struct solution *x, struct total *t)
 {
-	int *problems = *ran = ARENA_ARRAY(a, int, st->node_count);
-	*prices = ARENA_ARRAY(a, const struct price *, st->node_count);
+	int *problems = t->ran = ARENA_ARRAY(a, int, st->node_count);
+	const int *chosen = t->chosen;
+	t->price = ARENA_ARRAY(a, const struct price *, st->node_count);
 	bool joins = may_join(st);
 	for (int node = 0; node < st->node_count; node++) {
 		int layer = st->node_layer[node];
@@ -273,17 +272,17 @@ void solution_ran(const struct study *st, struct arena *a, const struct solution
 			problems[node] = st->group_last[g] == layer ? st->group_distinct[g] : copies ?
 				fusion_copy(&st->fusion->groups[g]) : -1;
 		}
-		(*prices)[node] = node_price(st, x, chosen, node, problems[node]);
+		t->price[node] = node_price(st, x, chosen, node, problems[node]);
 	}
 }
 
 /* Host time to enqueue all executions, one after the other: the sum of the results that have it. */
-static double enqueue(const struct study *st, const struct solution *out, const int *chosen)
+static double enqueue(const struct study *st, const struct solution *out, const struct total *t)
 {
 	double total = 0;
 	bool any = false;
 	for (int i = 0; i < st->node_count; i++) {
-		const struct price *price = solution_price(out, chosen, i);
+		const struct price *price = t->price[i];
 		const struct layer_cost *inside = solution_inside(st, out, i);
 		double ns = inside ? inside->enqueue_ns : price ? price->enqueue_ns : NAN;
 		if (!isfinite(ns) || ns < 0)
@@ -295,19 +294,18 @@ static double enqueue(const struct study *st, const struct solution *out, const 
 }
 
 /* Fills what measurements and estimates a choice has: of each that of any node. */
-static void fill_kinds(const struct study *st, const struct solution *x, const int *chosen, bool *estimated,
-	bool *rough, bool *noisy)
+static void fill_kinds(const struct study *st, const struct solution *x, struct total *t)
 {
-	*estimated = *rough = *noisy = false;
+	t->estimated = t->rough = t->noisy = false;
 	for (int i = 0; i < st->node_count; i++) {
-		const struct price *price = solution_price(x, chosen, i);
-		*estimated |= price && price->estimated;
-		*rough |= price && price->rough;
-		*noisy |= price && price->noisy;
+		const struct price *price = t->price[i];
+		t->estimated |= price && price->estimated;
+		t->rough |= price && price->rough;
+		t->noisy |= price && price->noisy;
 	}
 	for (int i = 0; x->inside && i < st->plan->layer_count; i++) {
-		*estimated |= x->inside[i] && x->inside[i]->origin == ORIGIN_ESTIMATED;
-		*rough |= x->inside[i] && x->inside[i]->origin == ORIGIN_ROUGH;
+		t->estimated |= x->inside[i] && x->inside[i]->origin == ORIGIN_ESTIMATED;
+		t->rough |= x->inside[i] && x->inside[i]->origin == ORIGIN_ROUGH;
 	}
 }
 
@@ -350,7 +348,7 @@ static double path_of(
 static bool has_join(const struct study *st, const struct solution *x)
 {
 	for (int i = 0; may_join(st) && i < st->plan->layer_count; i++)
-		if (x->chosen_sum[i] >= 0 && st->fusion->groups[x->chosen_sum[i]].join)
+		if (x->sum.chosen[i] >= 0 && st->fusion->groups[x->sum.chosen[i]].join)
 			return true;
 	return false;
 }
@@ -363,35 +361,31 @@ int solution_missing(const struct study *st, const struct solution *x, const int
 	return count;
 }
 
-/* Makes a choice of groups that of the longest path. */
-static void put_path(
-	const struct study *st, struct arena *a, struct solution *out, int *chosen, double *cost)
+/* Makes the choice of groups for the sum that of the longest path. */
+static void put_path(const struct study *st, struct solution *out)
 {
-	out->chosen_path = chosen;
-	out->cost_path = cost;
-	out->ran_path = out->ran_sum;
-	out->price_path = out->price_sum;
-	if (chosen != out->chosen_sum)
-		solution_ran(st, a, out, chosen, &out->ran_path, &out->price_path);
-	out->path_ns = path_of(st, out, chosen, cost);
+	out->parallel.chosen = out->sum.chosen;
+	out->parallel.cost = out->sum.cost;
+	out->parallel.ran = out->sum.ran;
+	out->parallel.price = out->sum.price;
+	out->path_ns = path_of(st, out, out->sum.chosen, out->sum.cost);
 }
 
 /* Even with any number of layers at the same time no resource does more than its peak: the longer of the
  * longest path and what the resources need at least. Fills path_ns, busy_ns and resource. Only the choice for
  * the sum has joins: where a join is faster than one of its members alone, its longest path can be the
  * shorter one. */
-static void total_resources(
-	const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
+static void total_resources(const struct study *st, const struct scenario *s, struct solution *out)
 {
-	out->path_ns = path_of(st, out, out->chosen_path, out->cost_path);
-	if (has_join(st, out) && path_of(st, out, out->chosen_sum, out->cost_sum) < out->path_ns)
-		put_path(st, a, out, out->chosen_sum, out->cost_sum);
+	out->path_ns = path_of(st, out, out->parallel.chosen, out->parallel.cost);
+	if (has_join(st, out) && path_of(st, out, out->sum.chosen, out->sum.cost) < out->path_ns)
+		put_path(st, out);
 	if (st->on.peaks && !out->inside)
 		solve_resources(st, s, out);
 	/* One after the other is always possible, and no resource is busy for longer than the kernels run
 	 * (struct use). More is a rounding error, or a group that has no price in the layouts around it. */
-	if (out->busy_ns > out->sequential_ns)
-		out->busy_ns = out->sequential_ns;
+	if (out->busy_ns > out->sum.ns)
+		out->busy_ns = out->sum.ns;
 	if (!(out->busy_ns > out->path_ns))
 		out->resource = -1;
 }
@@ -402,83 +396,79 @@ static double parallel_of(const struct scenario *s, const struct solution *x)
 }
 
 /* Takes the choice of groups for the sum, whose kernels the host enqueues sooner. */
-static void parallel_as_sum(
-	const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
+static void parallel_as_sum(const struct study *st, const struct scenario *s, struct solution *out)
 {
-	put_path(st, a, out, out->chosen_sum, out->cost_sum);
+	put_path(st, out);
 	if (!(out->busy_ns > out->path_ns))
 		out->resource = -1;
-	out->enqueue_path = out->enqueue_sum;
-	out->parallel_ns = fmin(out->sequential_ns, parallel_of(s, out));
-	if (out->enqueue_path > out->parallel_ns)
-		out->parallel_ns = out->enqueue_path;
+	out->parallel.enqueue_ns = out->sum.enqueue_ns;
+	out->parallel.ns = fmin(out->sum.ns, parallel_of(s, out));
+	if (out->parallel.enqueue_ns > out->parallel.ns)
+		out->parallel.ns = out->parallel.enqueue_ns;
 }
 
-/* The total of a choice with each estimated cost at its floor. */
-static double floor_of(const struct study *st, struct arena *a, const struct solution *x, const int *chosen,
-	bool path, double total)
+/* The total with each estimated cost at its floor. */
+static double floor_of(
+	const struct study *st, struct arena *a, const struct solution *x, const struct total *t)
 {
 	double *cost = ARENA_ARRAY(a, double, st->node_count), sum = 0;
+	bool path = t == &x->parallel;
+	if (!t->estimated || isnan(t->ns))
+		return t->ns;
 	for (int i = 0; i < st->node_count; i++) {
 		const struct layer_cost *inside = solution_inside(st, x, i);
-		const struct price *price = solution_price(x, chosen, i);
-		double ns = inside ? inside->floor_ns : price ? price_floor(price) : 0;
+		double ns = inside ? inside->floor_ns : t->price[i] ? price_floor(t->price[i]) : 0;
 		cost[i] = isnan(ns) ? 0 : ns;
 		sum += cost[i];
 	}
 	if (path && x->besides)
-		sum -= x->sequential_ns - x->parallel_ns;
+		sum -= x->sum.ns - x->parallel.ns;
 	else if (path)
-		sum = solution_path(st, x, chosen, cost, NULL, NULL, NULL);
-	double enqueue = path ? x->enqueue_path : x->enqueue_sum;
-	return fmin(total, enqueue > sum ? enqueue : sum); /* NaN compares false */
+		sum = path_of(st, x, t->chosen, cost);
+	return fmin(t->ns, t->enqueue_ns > sum ? t->enqueue_ns : sum); /* NaN compares false */
 }
 
 static void total_up(
 	const struct study *st, const struct scenario *s, struct arena *a, struct solution *out, bool path)
 {
 	for (int i = 0; i < st->node_count; i++)
-		out->sequential_ns += out->cost_sum[i];
+		out->sum.ns += out->sum.cost[i];
 	out->path_ns = out->busy_ns = NAN;
 	out->resource = -1;
 	if (path && s->parallel != PARALLEL_MEASURED)
-		total_resources(st, s, a, out);
-	out->parallel_ns = parallel_of(s, out);
+		total_resources(st, s, out);
+	out->parallel.ns = parallel_of(s, out);
 	if (s->parallel == PARALLEL_MEASURED)
 		solve_besides(st, s, a, out);
-	out->enqueue_sum = s->amortized ? NAN : enqueue(st, out, out->chosen_sum);
-	bool same = out->chosen_path == out->chosen_sum;
-	out->enqueue_path = s->amortized ? NAN : same ? out->enqueue_sum : enqueue(st, out, out->chosen_path);
-	if (out->enqueue_sum > out->sequential_ns) /* NaN compares false */
-		out->sequential_ns = out->enqueue_sum;
-	if (out->enqueue_path > out->parallel_ns)
-		out->parallel_ns = out->enqueue_path;
-	if (out->parallel_ns > out->sequential_ns && out->besides) {
-		out->parallel_ns = out->sequential_ns;
-	} else if (out->parallel_ns > out->sequential_ns) { /* for the host: that for the sum is possible */
-		parallel_as_sum(st, s, a, out);
+	out->sum.enqueue_ns = s->amortized ? NAN : enqueue(st, out, &out->sum);
+	bool same = out->parallel.chosen == out->sum.chosen;
+	out->parallel.enqueue_ns = s->amortized ? NAN : same ? out->sum.enqueue_ns :
+		enqueue(st, out, &out->parallel);
+	if (out->sum.enqueue_ns > out->sum.ns) /* NaN compares false */
+		out->sum.ns = out->sum.enqueue_ns;
+	if (out->parallel.enqueue_ns > out->parallel.ns)
+		out->parallel.ns = out->parallel.enqueue_ns;
+	if (out->parallel.ns > out->sum.ns && out->besides) {
+		out->parallel.ns = out->sum.ns;
+	} else if (out->parallel.ns > out->sum.ns) { /* for the host: that for the sum is possible */
+		parallel_as_sum(st, s, out);
 		same = true;
 	}
-	if (!known(st, out, out->chosen_sum))
-		out->sequential_ns = NAN;
-	if (path && !known(st, out, out->chosen_path))
-		out->parallel_ns = out->path_ns = NAN;
-	out->complete_sum = out->border_complete && complete(st, out, out->chosen_sum);
-	out->complete_path = same ? out->complete_sum :
-		out->border_complete && complete(st, out, out->chosen_path);
-	fill_kinds(st, out, out->chosen_sum, &out->estimated_sum, &out->rough_sum, &out->noisy_sum);
-	out->estimated_path = out->estimated_sum;
-	out->rough_path = out->rough_sum;
-	out->noisy_path = out->noisy_sum;
-	if (out->chosen_path != out->chosen_sum)
-		fill_kinds(st, out, out->chosen_path, &out->estimated_path, &out->rough_path,
-			&out->noisy_path);
-	out->floor_sum = out->sequential_ns;
-	out->floor_path = out->parallel_ns;
-	if (out->estimated_sum && !isnan(out->sequential_ns))
-		out->floor_sum = floor_of(st, a, out, out->chosen_sum, false, out->sequential_ns);
-	if (out->estimated_path && !isnan(out->parallel_ns))
-		out->floor_path = floor_of(st, a, out, out->chosen_path, true, out->parallel_ns);
+	if (!known(st, out, out->sum.chosen))
+		out->sum.ns = NAN;
+	if (path && !known(st, out, out->parallel.chosen))
+		out->parallel.ns = out->path_ns = NAN;
+	out->sum.complete = out->border_complete && complete(st, out, out->sum.chosen);
+	out->parallel.complete = same ? out->sum.complete :
+		out->border_complete && complete(st, out, out->parallel.chosen);
+	fill_kinds(st, out, &out->sum);
+	out->parallel.estimated = out->sum.estimated;
+	out->parallel.rough = out->sum.rough;
+	out->parallel.noisy = out->sum.noisy;
+	if (!same)
+		fill_kinds(st, out, &out->parallel);
+	out->sum.floor_ns = floor_of(st, a, out, &out->sum);
+	out->parallel.floor_ns = floor_of(st, a, out, &out->parallel);
 }
 
 /* The study without the layers that fold. */
@@ -511,8 +501,8 @@ void solve_one(const struct study *st, const struct scenario *s, const struct fo
 		.refused = ARENA_ARRAY(a, bool, st->distinct_count),
 		.cost = ARENA_ARRAY(a, double, st->node_count),
 		.estimated = ARENA_ARRAY(a, bool, st->node_count),
-		.chosen_sum = ARENA_ARRAY(a, int, st->plan->layer_count),
-		.cost_sum = ARENA_ARRAY(a, double, st->node_count),
+		.sum.chosen = ARENA_ARRAY(a, int, st->plan->layer_count),
+		.sum.cost = ARENA_ARRAY(a, double, st->node_count),
 		.first = st->first,
 		.edges = st->edges,
 		.folds = folded ? folded->layer : NULL,
@@ -529,11 +519,11 @@ void solve_one(const struct study *st, const struct scenario *s, const struct fo
 	}
 	for (int i = 0; i < st->distinct_count; i++)
 		out->unmeasured += out->lacking[i];
-	solution_ran(st, a, out, out->chosen_sum, &out->ran_sum, &out->price_sum);
-	out->ran_path = out->ran_sum;
-	out->price_path = out->price_sum;
-	if (out->chosen_path != out->chosen_sum)
-		solution_ran(st, a, out, out->chosen_path, &out->ran_path, &out->price_path);
+	solution_ran(st, a, out, &out->sum);
+	out->parallel.ran = out->sum.ran;
+	out->parallel.price = out->sum.price;
+	if (out->parallel.chosen != out->sum.chosen)
+		solution_ran(st, a, out, &out->parallel);
 	price_borders(st, out);
 	total_up(st, s, a, out, path);
 }
@@ -543,13 +533,13 @@ void solve_floors(const struct study *st, const struct scenario *s, struct solut
 	struct arena scratch = { 0 };
 	struct scenario floors = *s;
 	struct solution y;
-	if (!x->estimated_sum && !x->estimated_path)
+	if (!x->sum.estimated && !x->parallel.estimated)
 		return;
 	floors.floors = true;
 	solve(st, &floors, &scratch, &y);
-	if (y.complete_sum == x->complete_sum) /* else it lacks other layers */
-		x->floor_sum = fmin(x->floor_sum, y.sequential_ns);
-	if (y.complete_path == x->complete_path)
-		x->floor_path = fmin(x->floor_path, y.parallel_ns);
+	if (y.sum.complete == x->sum.complete) /* else it lacks other layers */
+		x->sum.floor_ns = fmin(x->sum.floor_ns, y.sum.ns);
+	if (y.parallel.complete == x->parallel.complete)
+		x->parallel.floor_ns = fmin(x->parallel.floor_ns, y.parallel.ns);
 	arena_free(&scratch);
 }
