@@ -1,8 +1,9 @@
+/* benanza models: what models share. */
 #include "config.h"
 
 #include "commands/each.h"
 #include "commands/report.h"
-#include "commands/report_models.h"
+#include "table/tables/models.h"
 
 #include <string.h>
 
@@ -23,6 +24,61 @@ static int model_select(struct session *s, const struct options *o, int index, i
 		options_select(s, batch, dtype, err) || session_check_bound(s, err))
 		return -1;
 	return 0;
+}
+
+static void models_text(const struct session *s, const struct report_models *r)
+{
+	const struct device *d = session_device(s);
+	struct table models = { 0 }, pairs = { 0 };
+	int most = report_most(stdout);
+	if (r->batch)
+		printf("batch %lld ", (long long)r->batch);
+	printf("%s\n%s\n\n", r->type, report_device(&models.arena, d->model, d->stack));
+	models_table(&models, r, true);
+	table_print_text(&models, most, stdout);
+	pairs_table(&pairs, r, true);
+	if (r->sharing->model_count > 1) {
+		putchar('\n');
+		table_print_text(&pairs, most, stdout);
+	}
+	for (int by_time = 0; by_time < 2; by_time++) {
+		struct table cover = { 0 };
+		cover_table(&cover, r, by_time);
+		if (cover.row_count && r->sharing->model_count > 1) {
+			putchar('\n');
+			table_print_text(&cover, most, stdout);
+		}
+		table_free(&cover);
+	}
+	table_free(&pairs);
+	table_free(&models);
+}
+
+static json_t *cover_json(const struct report_models *r, bool by_time)
+{
+	struct table t = { 0 };
+	cover_table(&t, r, by_time);
+	json_t *o = json_pack("{s:s, s:f, s:s, s:o}", "of", by_time ? "time" : "layers", "share", COVER_SHARE,
+		"method", "greedy", "models", table_rows_json(&t));
+	table_free(&t);
+	return o;
+}
+
+static json_t *models_json(const struct session *s, const struct report_models *r)
+{
+	struct table models = { 0 }, pairs = { 0 };
+	char words[SCENARIO_TEXT_SIZE];
+	int layers = models_table(&models, r, false);
+	pairs_table(&pairs, r, false);
+	json_t *o = json_pack("{s:s?, s:{s:o, s:s, s:o}, s:i, s:i, s:o, s:o, s:[o, o]}", "device",
+		session_device(s)->name, "scenario", "batch", r->batch ? json_integer(r->batch) : json_null(),
+		"dtype", r->type, "what_if",
+		report_json_names(scenario_text(session_scenario(s), words, sizeof(words))), "layers", layers,
+		"distinct", r->sharing->problem_count, "models", table_rows_json(&models), "shared",
+		table_rows_json(&pairs), "cover", cover_json(r, false), cover_json(r, true));
+	table_free(&pairs);
+	table_free(&models);
+	return o;
 }
 
 /* Compares all models in one batch and data type. */
@@ -55,9 +111,9 @@ static int models_compare(
 	const struct report_models r = { .sharing = &sharing, .paths = o->argv, .batch = batch,
 		.dims = dims, .bound = bound, .type = type };
 	if (!bad && o->json)
-		report_json_line(report_models_json(s, &r), stdout);
+		report_json_line(models_json(s, &r), stdout);
 	else if (!bad)
-		report_models_text(s, &r, stdout);
+		models_text(s, &r);
 	sharing_free(&sharing);
 	json_decref(all);
 	arena_free(&a);

@@ -61,7 +61,6 @@ libcommands_a_SOURCES = \
 	src/commands/report_compare_json.c \
 	src/commands/report_exports.c \
 	src/commands/report_layers.c \
-	src/commands/report_models.c src/commands/report_models.h \
 	src/commands/report_reach.c \
 	src/commands/report_trace.c \
 	src/commands/report_try.c \
