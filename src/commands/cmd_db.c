@@ -63,18 +63,21 @@ static int db_check(struct store *s, struct options *o, struct error *err)
 
 static int db_repair(struct store *s, struct options *o, struct error *err)
 {
-	struct str left = { 0 };
-	int removed, count = store_repair(s, &removed, &left, err);
+	struct str done = { 0 }, left = { 0 };
+	int removed, count = store_repair(s, &removed, &done, &left, err);
 	if (count >= 0 && o->json)
 		report_json_line(
-			json_pack("{s:o, s:i, s:i, s:o}", "path", json_text(text_of(store_path(s))),
+			json_pack("{s:o, s:i, s:i, s:o, s:o}", "path", json_text(text_of(store_path(s))),
 				"removed", removed, "findings", count, "text",
-				json_text((struct text){ left.p, left.n })), stdout);
+				json_text((struct text){ left.p, left.n }), "rows",
+				json_text((struct text){ done.p, done.n })), stdout);
 	else if (count >= 0) {
+		fputs(done.n ? done.p : "", stdout);
 		fputs(left.n ? left.p : "", stdout);
 		printf("%d row%s removed%s\n", removed, removed == 1 ? "" : "s", !count ? "" :
 			"; benanza db merge --db NEW.db FILE saves the readable rows");
 	}
+	str_free(&done);
 	str_free(&left);
 	return count < 0 ? EXIT_BAD : count ? EXIT_GAPS : EXIT_DONE;
 }
@@ -153,8 +156,8 @@ const struct command command_db_repair = {
 	.arguments = "",
 	.text = "remove the rows that db check names",
 	.about = "Removes the rows that db check finds: rows with impossible numbers or texts, and rows "
-	"that refer to missing rows. bench measures the removed problems again. Exit status 1 if findings "
-	"remain: the file itself is damaged.",
+	"that refer to missing rows. Prints each of them. bench measures the removed problems again. Exit "
+	"status 1 if findings remain: the file itself is damaged.",
 	.examples = { "benanza db repair" },
 	.groups = { &options_json },
 	.run = cmd_db_repair,

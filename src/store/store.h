@@ -138,9 +138,9 @@ json_t *store_info(struct store *s, struct error *err);
  * range. Adds one line per finding to out, at most 100 of each kind. Returns the number of findings, -1 if
  * the file could not be checked. */
 int store_check(struct store *s, struct str *out, struct error *err);
-/* `db repair`: removes the rows that store_check names, in one transaction, and sets their number. Adds what
- * is left to `left`: damage of the file itself. Returns the number of findings that are left, -1 on errors:
- * then nothing is changed. */
-int store_repair(struct store *s, int *removed, struct str *left, struct error *err);
+/* `db repair`: removes the rows that store_check names, in one transaction, and sets their number. Adds a
+ * line for each of them to `done`, at most 100 of a table, and what is left to `left`: damage of the file
+ * itself. Returns the number of findings that are left, -1 on errors: then nothing is changed. */
+int store_repair(struct store *s, int *removed, struct str *done, struct str *left, struct error *err);
 
 #endif

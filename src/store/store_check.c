@@ -354,18 +354,18 @@ static const struct check checks[] = {
 struct checking {
 	struct store *s;
 	struct str *out;
-	void (*row)(void *context, const char *table, int64_t id); /* may be NULL */
+	store_row_found *row; /* may be NULL */
 	void *context;
 	int executions; /* invalid ones */
 };
 
 /* Names the row of a finding. */
-static void check_name(const struct checking *k, const struct check *c, sqlite3_stmt *q)
+static void check_name(const struct checking *k, const struct check *c, sqlite3_stmt *q, struct text why)
 {
 	bool both = c->table && !*c->table;
 	if (k->row && c->table)
 		k->row(k->context, both ? store_column_text(q, 0, "") : c->table,
-			sqlite3_column_int64(q, both));
+			sqlite3_column_int64(q, both), why);
 }
 
 static int check_run(const struct checking *k, const struct check *c, struct error *err)
@@ -382,7 +382,7 @@ static int check_run(const struct checking *k, const struct check *c, struct err
 		str_clear(&line);
 		if (c->look(q, &line)) {
 			found++;
-			check_name(k, c, q);
+			check_name(k, c, q, (struct text){ line.p, line.n });
 		}
 		if (line.n && found <= CHECK_LINES_MAX) {
 			str_add_clean(out, (struct text){ line.p, line.n });
@@ -405,10 +405,13 @@ static int check_run(const struct checking *k, const struct check *c, struct err
 static void check_execution_fault(void *context, int64_t id, const char *why)
 {
 	struct checking *k = context;
+	struct str line = { 0 };
+	str_addf(&line, "execution %lld: %s", (long long)id, why);
 	if (k->executions++ < CHECK_LINES_MAX)
-		str_addf(k->out, "execution %lld: %s\n", (long long)id, why);
+		str_addf(k->out, "%s\n", line.p);
 	if (k->row)
-		k->row(k->context, "execution", id);
+		k->row(k->context, "execution", id, (struct text){ line.p, line.n });
+	str_free(&line);
 }
 
 static int check_execution(void *context, const struct execution *e, struct error *err)
@@ -429,8 +432,8 @@ static int check_executions(struct checking *k, struct error *err)
 	return k->executions;
 }
 
-int store_check_rows(struct store *s, struct str *out,
-	void (*row)(void *context, const char *table, int64_t id), void *context, struct error *err)
+int store_check_rows(
+	struct store *s, struct str *out, store_row_found *row, void *context, struct error *err)
 {
 	struct checking k = { .s = s, .out = out, .row = row, .context = context };
 	int total = 0;

@@ -134,9 +134,10 @@ int store_run(struct store *s, enum store_statement which, struct error *err);
 /* Opens a write transaction after checking that the file is still at its path. Does nothing within a
  * batch. */
 int store_begin(struct store *s, struct error *err);
-/* store_check, which also names the row of each finding that has one; row may be NULL. */
-int store_check_rows(struct store *s, struct str *out,
-	void (*row)(void *context, const char *table, int64_t id), void *context, struct error *err);
+/* store_check, which also names the row of each finding that has one, and says why; row may be NULL. */
+typedef void store_row_found(void *context, const char *table, int64_t id, struct text why);
+int store_check_rows(
+	struct store *s, struct str *out, store_row_found *row, void *context, struct error *err);
 /* Ends it. good: commits, or continues the batch. Otherwise rolls back, a batch completely, and returns
  * -1. */
 int store_end(struct store *s, bool good, struct error *err);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LINES_MOST 100 /* of a table: a damaged file could have millions */
 #define PASSES_MOST 8 /* what a removed row referred to may be an orphan in the next pass */
 
 struct named {
@@ -13,20 +14,29 @@ struct named {
 	int64_t id;
 };
 
+static const char *const tables[] = { "result", "problem", "algorithm", "note", "attributes", "finished",
+	"execution", "execution_layer", "attributes_json", "model_dims" };
+#define TABLES (sizeof(tables) / sizeof(*tables))
+
 struct repair {
 	int count, capacity;
 	struct named *rows;
+	struct str *done;   /* a line a row */
+	int listed[TABLES]; /* rows; lines are at most LINES_MOST */
 };
 
-static void note(void *context, const char *table, int64_t id)
+static void note(void *context, const char *table, int64_t id, struct text why)
 {
-	static const char *const tables[] = { "result", "problem", "algorithm", "note", "attributes",
-		"finished", "execution", "execution_layer", "attributes_json", "model_dims" };
 	struct repair *r = context;
-	for (size_t i = 0; table && i < sizeof(tables) / sizeof(*tables); i++)
+	for (size_t i = 0; table && i < TABLES; i++)
 		if (strcmp(table, tables[i]) == 0) {
 			VEC_GROW(r->rows, r->count, r->capacity);
 			r->rows[r->count++] = (struct named){ tables[i], id };
+			if (r->listed[i]++ >= LINES_MOST)
+				continue;
+			str_puts(r->done, strcmp(table, "attributes_json") ? "removed  " : "emptied  ");
+			str_add_clean(r->done, why);
+			str_puts(r->done, "\n");
 		}
 }
 
@@ -112,15 +122,17 @@ static int triggers_check(struct store *s, struct error *err)
 	return bad;
 }
 
-int store_repair(struct store *s, int *removed, struct str *left, struct error *err)
+int store_repair(struct store *s, int *removed, struct str *done, struct str *left, struct error *err)
 {
 	int found = -1, now = 1;
+	struct repair r = { .done = done };
 	bool open = false; /* results can be deleted */
 	*removed = 0;
 	if (triggers_check(s, err) || store_begin(s, err))
 		return -1;
 	for (int pass = 0; now > 0 && pass < PASSES_MOST; pass++) {
-		struct repair r = { 0 };
+		size_t said = done->n;
+		r.count = 0;
 		str_clear(left);
 		found = store_check_rows(s, left, note, &r, err);
 		if (found > 0 && r.count && !open) {
@@ -129,8 +141,13 @@ int store_repair(struct store *s, int *removed, struct str *left, struct error *
 		}
 		now = now < 0 || found < 0 ? -1 : found > 0 ? remove_rows(s, &r, err) : 0;
 		*removed += now > 0 ? now : 0;
-		free(r.rows);
+		if (now <= 0 && done->n > said)
+			done->p[done->n = said] = '\0';
 	}
+	free(r.rows);
+	for (size_t i = 0; i < TABLES; i++)
+		if (r.listed[i] > LINES_MOST)
+			str_addf(done, "... and %d more of %s\n", r.listed[i] - LINES_MOST, tables[i]);
 	bool good = found >= 0 && now >= 0 && (!open || guards_set(s, true, err) == 0);
 	return store_end(s, good, err) ? -1 : found;
 }

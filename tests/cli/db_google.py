@@ -143,6 +143,9 @@ def check_repair(here):
     absent = here.run("--db", "absent.db", "db", "repair")
     if absent.returncode != 2 or "No such file" not in absent.stderr or (here.folder / "absent.db").exists():
         wrong.append(f"a database that is absent: {absent.returncode} {absent.stderr}")
+    for row in ("removed  result ", "removed  problem ", "emptied  attributes "):
+        if row not in said["rows"]:
+            wrong.append(f"no row {row}: {said['rows']}")
     if said["findings"] or said["removed"] < 3 or again["removed"] or again["findings"]:
         wrong.append(f"{said}, {again}")
     if here.run("--db", "repair.db", "db", "check").returncode:
