@@ -8,6 +8,8 @@ libui_model_a_SOURCES = \
 	ui/model/beside.h \
 	ui/model/facts.c \
 	ui/model/names.c \
+	ui/model/page.c \
+	ui/model/page.h \
 	ui/model/places.c \
 	ui/model/private.h \
 	ui/model/real.c \

@@ -1,47 +1,19 @@
 #include "config.h"
 
+#include "ui/model/page.h"
 #include "ui/views/view.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* The findings of benanza doctor: first what distorts measurements, then what is unknown, then the rest. The
  * load is computed from two readings, the second half a second after the view was opened; Enter refreshes. */
-struct doctor_line {
-	const char *text;
-	enum style style;
-	bool heading;
-};
-
 struct doctor_page {
+	struct page page;
 	struct doctor *doctor;
-	struct arena arena;
-	struct doctor_line *lines;
-	int count, capacity, width;
 	bool looked;
 };
 
 #define TEXT_AT 3
 
-static void add(struct doctor_page *p, const char *text, enum style style)
-{
-	VEC_GROW(p->lines, p->count, p->capacity);
-	p->lines[p->count++] = (struct doctor_line){ text, style, false };
-}
-
-static void add_wrapped(struct doctor_page *p, const char *text, enum style style)
-{
-	int room = p->width - TEXT_AT > 20 ? p->width - TEXT_AT : 20;
-	for (size_t n; *text && text[n = app_break(text, room)];) {
-		add(p, arena_strndup(&p->arena, text, n), style);
-		text += n;
-		text += strspn(text, " ");
-	}
-	if (*text)
-		add(p, arena_strndup(&p->arena, text, strlen(text)), style);
-}
-
-static void add_group(struct doctor_page *p, const struct doctor_finding *f, int count,
+static void add_group(struct page *p, const struct doctor_finding *f, int count,
 	enum doctor_outcome outcome)
 {
 	static const char *const titles[] = { [DOCTOR_OK] = "OK", [DOCTOR_BENDS] = "Distorts measurements",
@@ -54,26 +26,24 @@ static void add_group(struct doctor_page *p, const struct doctor_finding *f, int
 			continue;
 		if (p->count == begin) {
 			if (begin)
-				add(p, "", STYLE_NORMAL);
-			add(p, titles[outcome], STYLE_HEADER);
-			p->lines[p->count - 1].heading = true;
+				page_add(p, TEXT_AT, STYLE_NORMAL, "");
+			page_add(p, 1, STYLE_HEADER, titles[outcome]);
 		}
-		add_wrapped(p, arena_printf(&p->arena, "%s%s%s: %s", f[i].check, *f[i].subject ? ", " : "",
-			f[i].subject, f[i].what), styles[outcome]);
+		page_wrap(p, TEXT_AT, TEXT_AT, styles[outcome], arena_printf(&p->arena, "%s%s%s: %s",
+			f[i].check, *f[i].subject ? ", " : "", f[i].subject, f[i].what));
 		if (*f[i].cure)
-			add_wrapped(p, arena_printf(&p->arena, "  -> %s", f[i].cure), STYLE_DIM);
+			page_wrap(p, TEXT_AT, TEXT_AT, STYLE_DIM,
+				arena_printf(&p->arena, "  -> %s", f[i].cure));
 	}
 }
 
-static void page_make(struct doctor_page *p)
+static void findings_add(struct doctor_page *p)
 {
 	int count;
 	const struct doctor_finding *f = doctor_look(p->doctor, &count);
-	arena_free(&p->arena);
-	p->count = 0;
-	add_group(p, f, count, DOCTOR_BENDS);
-	add_group(p, f, count, DOCTOR_UNKNOWN);
-	add_group(p, f, count, DOCTOR_OK);
+	add_group(&p->page, f, count, DOCTOR_BENDS);
+	add_group(&p->page, f, count, DOCTOR_UNKNOWN);
+	add_group(&p->page, f, count, DOCTOR_OK);
 }
 
 static void doctor_view_open(struct app *app, void *state)
@@ -87,8 +57,7 @@ static void doctor_view_close(struct app *app, void *state)
 	struct doctor_page *p = state;
 	(void)app;
 	doctor_close(p->doctor);
-	arena_free(&p->arena);
-	free(p->lines);
+	page_free(&p->page);
 }
 
 static int doctor_view_due_ms(struct app *app, void *state)
@@ -101,32 +70,17 @@ static int doctor_view_due_ms(struct app *app, void *state)
 static int doctor_view_rows(struct app *app, void *state, int width)
 {
 	struct doctor_page *p = state;
-	(void)app;
 	bool due = !p->looked && doctor_due_ms(p->doctor) == 0;
 	if (!due && !p->looked) {
-		p->count = 0;
-		add(p, "measuring the load of this machine for half a second ...", STYLE_DIM);
-	} else if (due || p->width != width) {
-		p->width = width;
+		page_begin(&p->page, app, width);
+		page_add(&p->page, TEXT_AT, STYLE_DIM,
+			"measuring the load of this machine for half a second ...");
+	} else if (due || p->page.width != width) {
+		page_begin(&p->page, app, width);
 		p->looked = true;
-		page_make(p);
+		findings_add(p);
 	}
-	return p->count;
-}
-
-static void doctor_view_draw_row(struct app *app, void *state, int row, int above, struct area line)
-{
-	const struct doctor_line *l = &((struct doctor_page *)state)->lines[row];
-	int x = l->heading ? 1 : TEXT_AT;
-	(void)app;
-	(void)above;
-	canvas_fit(line, x, 0, line.width - x, l->style, l->text);
-}
-
-static const char *doctor_view_row_text(struct app *app, void *state, int row)
-{
-	(void)app;
-	return ((struct doctor_page *)state)->lines[row].text;
+	return p->page.count;
 }
 
 static bool doctor_view_request(struct app *app, void *state, const struct key_row *key, int row)
@@ -150,8 +104,8 @@ const struct view view_doctor = {
 	.open = doctor_view_open,
 	.close = doctor_view_close,
 	.rows = doctor_view_rows,
-	.draw_row = doctor_view_draw_row,
-	.row_text = doctor_view_row_text,
+	.draw_row = page_draw_row,
+	.row_text = page_row_text,
 	.request = doctor_view_request,
 	.due_ms = doctor_view_due_ms,
 	.opens = "refresh",
