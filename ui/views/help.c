@@ -1,35 +1,22 @@
 #include "config.h"
 
-#include "ui/views/columns.h"
+#include "ui/model/page.h"
 #include "ui/stage/lines.h"
+#include "ui/views/columns.h"
 #include "ui/views/view.h"
 
 #include "analyze/scenario.h"
 #include "session/glossary.h"
 #include "session/state.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The lines are made from the tables of keys, views, states and terms. */
-struct help_line {
-	const char *left, *right;
-	bool heading;
-};
-
 struct help {
-	struct arena arena;
-	struct help_line *lines;
-	int count, capacity, width;
+	struct page page;
 	const struct view *of; /* the view that it was opened from */
 	bool other;            /* another one than before */
 };
-
-static void add(struct help *h, const char *left, const char *right, bool heading)
-{
-	VEC_GROW(h->lines, h->count, h->capacity);
-	h->lines[h->count++] = (struct help_line){ left, right, heading };
-}
 
 static const struct {
 	const char *left, *right;
@@ -47,31 +34,42 @@ static const struct {
 	{ "FUSION", "capitals: the what-if is on; the number is its saving (-) or loss (+) when on" },
 };
 
-#define LEFT_COLUMNS 18
+#define LEFT_AT 3
 #define LEFT_WIDTH 14
+#define RIGHT_AT 18
 
-/* Wraps text that is longer than the line at blanks. */
-static void add_wrapped(struct help *h, const char *left, const char *right)
+static void add(struct page *h, const char *left, const char *right)
 {
-	int room = h->width - LEFT_COLUMNS > 20 ? h->width - LEFT_COLUMNS : 20;
-	if (canvas_columns(left) > LEFT_WIDTH) { /* a long term gets its own line */
-		add(h, left, "", false);
-		left = "";
-	}
-	for (size_t n; right[n = app_break(right, room)]; left = "") {
-		add(h, left, arena_strndup(&h->arena, right, n), false);
-		right += n;
-		right += strspn(right, " ");
-	}
-	add(h, left, right, false);
+	page_add(h, RIGHT_AT, STYLE_NORMAL, right)->label = left;
 }
 
-static void commands_add(struct help *h)
+/* With a blank line before it, but at the top. */
+static void add_heading(struct page *h, const char *text)
+{
+	if (h->count)
+		add(h, "", "");
+	page_add(h, 1, STYLE_HEADER, text);
+}
+
+/* Text that is longer than the line goes on in further ones. */
+static void add_wrapped(struct page *h, const char *left, const char *right)
+{
+	if (canvas_columns(left) > LEFT_WIDTH) { /* a long term gets its own line */
+		add(h, left, "");
+		left = "";
+	}
+	int first = page_wrap(h, RIGHT_AT, RIGHT_AT, STYLE_NORMAL, right);
+	if (h->count == first)
+		add(h, left, "");
+	for (int i = first; i < h->count; i++, left = "")
+		h->lines[i].label = left;
+}
+
+static void commands_add(struct page *h)
 {
 	int count;
 	const struct line_row *rows = lines_table(&count);
-	add(h, "", "", false);
-	add(h, "After :", "", true);
+	add_heading(h, "After :");
 	for (int i = 0; i < count; i++) {
 		char shown[LINE_SHOWN];
 		add_wrapped(h, arena_printf(&h->arena, "%s", line_shown(shown, &rows[i])), rows[i].text);
@@ -79,12 +77,11 @@ static void commands_add(struct help *h)
 }
 
 /* What the view's own keys do, and Enter. */
-static void view_add(struct help *h, const struct key_row *rows, int count)
+static void view_add(struct page *h, const struct view *v, const struct key_row *rows, int count)
 {
-	const struct view *v = h->of;
 	struct str about = { 0 };
 	keys_spell(&about, v->help);
-	add(h, arena_printf(&h->arena, "In this view, %s", v->name), "", true);
+	add_heading(h, arena_printf(&h->arena, "In this view, %s", v->name));
 	add_wrapped(h, "shows", arena_printf(&h->arena, "%s", about.p));
 	str_free(&about);
 	if (v->request)
@@ -97,7 +94,7 @@ static void view_add(struct help *h, const struct key_row *rows, int count)
 }
 
 /* A what-if by its name in the header, which -w may call otherwise. */
-static void what_if_add(struct help *h, const struct key_row *row)
+static void what_if_add(struct page *h, const struct key_row *row)
 {
 	int count;
 	const struct what_if *w = &what_if_table(&count)[row->argument];
@@ -106,14 +103,14 @@ static void what_if_add(struct help *h, const struct key_row *row)
 		arena_printf(&h->arena, "%s: %s", w->name, w->text));
 }
 
-static void group_add(struct help *h, const struct key_row *rows, int count, enum key_group g)
+static void group_add(struct page *h, const struct view *of, const struct key_row *rows, int count,
+	enum key_group g)
 {
 	if (!keys_group_has(g))
 		return;
-	add(h, "", "", false);
-	add(h, keys_group_name(g), "", true);
+	add_heading(h, keys_group_name(g));
 	for (int i = 0; i < count; i++) {
-		if (rows[i].group != g || rows[i].view == h->of)
+		if (rows[i].group != g || rows[i].view == of)
 			continue;
 		if (rows[i].request == REQUEST_WHAT_IF)
 			what_if_add(h, &rows[i]);
@@ -122,61 +119,46 @@ static void group_add(struct help *h, const struct key_row *rows, int count, enu
 	}
 }
 
-static void help_make(struct help *h)
+static void lines_make(struct page *h, const struct view *of)
 {
 	int count;
 	const struct key_row *rows = keys_table(&count);
-	arena_free(&h->arena);
-	h->count = 0;
-	view_add(h, rows, count);
+	view_add(h, of, rows, count);
 	for (int g = 0; g < KEYS_GROUP_COUNT; g++)
-		group_add(h, rows, count, (enum key_group)g);
+		group_add(h, of, rows, count, (enum key_group)g);
 	commands_add(h);
-	add(h, "", "", false);
-	add(h, "Signs", "", true);
+	add_heading(h, "Signs");
 	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
 		add_wrapped(h, signs[i].left, signs[i].right);
-	add(h, "", "", false);
-	add(h, "States", "", true);
+	add_heading(h, "States");
 	for (int i = 0; i < STATE_COUNT; i++)
 		if (*state_row((enum state)i)->word)
 			add_wrapped(h, state_row((enum state)i)->word, state_row((enum state)i)->text);
-	add(h, "", "", false);
-	add(h, "Columns of the layers view", "", true);
+	add_heading(h, "Columns of the layers view");
 	for (int i = 0; column_help(i); i++)
 		add_wrapped(h, column_name(i), column_help(i));
 	const char *text, *term;
-	add(h, "", "", false);
-	add(h, "Search and filter", "", true);
+	add_heading(h, "Search and filter");
 	for (int i = 0; (term = term_help(i, &text)); i++)
 		add_wrapped(h, term, text);
 	int term_count;
 	const struct glossary_row *terms = glossary_table(&term_count);
-	add(h, "", "", false);
-	add(h, "Terms", "", true);
+	add_heading(h, "Terms");
 	for (int i = 0; i < term_count; i++)
 		add_wrapped(h, terms[i].term, terms[i].text);
-}
-
-static void help_close(struct app *app, void *state)
-{
-	(void)app;
-	struct help *h = state;
-	arena_free(&h->arena);
-	free(h->lines);
 }
 
 static int help_rows(struct app *app, void *state, int width)
 {
 	struct help *h = state;
 	const struct view *of = app_view_before(app);
-	if (h->width != width || h->of != of) {
+	if (h->page.width != width || h->of != of) {
 		h->other |= h->of != of;
-		h->width = width;
 		h->of = of;
-		help_make(h);
+		page_begin(&h->page, app, width);
+		lines_make(&h->page, of);
 	}
-	return h->count;
+	return h->page.count;
 }
 
 /* From another view it begins at its first row; from the same one it goes on where it was left. */
@@ -191,21 +173,10 @@ static int help_entry(struct app *app, void *state)
 
 static void help_draw_row(struct app *app, void *state, int row, int above, struct area line)
 {
-	const struct help_line *l = &((struct help *)state)->lines[row];
-	(void)app;
-	(void)above;
-	if (l->heading) {
-		canvas_fit(line, 1, 0, line.width - 1, STYLE_HEADER, l->left);
-		return;
-	}
-	canvas_fit(line, 3, 0, *l->right ? LEFT_WIDTH : line.width - 3, STYLE_BOLD, l->left);
-	canvas_fit(line, LEFT_COLUMNS, 0, line.width - LEFT_COLUMNS, STYLE_NORMAL, l->right);
-}
-
-static const char *help_row_text(struct app *app, void *state, int row)
-{
-	const struct help_line *l = &((struct help *)state)->lines[row];
-	return arena_printf(&app->scratch, "%s %s", l->left, l->right);
+	const struct page_line *l = &((struct page *)state)->lines[row];
+	page_draw_row(app, state, row, above, line);
+	if (l->label)
+		canvas_fit(line, LEFT_AT, 0, *l->text ? LEFT_WIDTH : line.width - LEFT_AT, STYLE_BOLD, l->label);
 }
 
 const struct view view_help = {
@@ -215,11 +186,11 @@ const struct view view_help = {
 	.group = KEYS_VIEWS,
 	.hint = "help",
 	.state_size = sizeof(struct help),
-	.close = help_close,
+	.close = page_close,
 	.rows = help_rows,
 	.row_at_entry = help_entry,
 	.draw_row = help_draw_row,
-	.row_text = help_row_text,
+	.row_text = page_row_text,
 	.text = true,
 	.own_footer = true,
 };
