@@ -2,13 +2,13 @@
 
 #include "ui/views/view.h"
 
+#include "ui/model/page.h"
 #include "ui/model/real.h"
 #include "ui/model/say.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The toggles in full, and below them the figures of the model. Longer texts continue in rows below, which
@@ -25,20 +25,6 @@ enum figure {
 	FIGURE_DEVICE,
 	FIGURE_REAL,
 	FIGURE_COUNT
-};
-
-struct what_if_line {
-	const char *text;  /* NULL: the row of a toggle */
-	int toggle;        /* toggle of the row, or -1 */
-	enum style style;
-	bool passed;
-};
-
-struct what_if_page {
-	struct arena arena;
-	struct what_if_line *lines;
-	int count, capacity, width;
-	uint64_t generation;
 };
 
 static void draw_toggle(struct app *app, const struct what_if *row, struct area line)
@@ -175,63 +161,35 @@ static const char *figure_text(struct app *app, enum figure f)
 	}
 }
 
-#define INDENT "            "
-
-static void page_add(struct what_if_page *s, const char *text, int toggle, enum style style, bool passed)
-{
-	VEC_GROW(s->lines, s->count, s->capacity);
-	s->lines[s->count++] = (struct what_if_line){ text, toggle, style, passed };
-}
-
-/* Indent of continuation rows: under a toggle's name, or under the text after a figure's label. */
-static void page_wrap(struct what_if_page *s, const char *text, int toggle, enum style style)
-{
-	const char *indent = toggle >= 0 ? "      " : "";
-	for (size_t n; *text; indent = toggle >= 0 ? "      " : INDENT) {
-		int room = s->width - (int)strlen(indent) - 1;
-		n = app_break(text, room < 16 ? 16 : room);
-		page_add(s, arena_printf(&s->arena, "%s%.*s", indent, (int)n, text), toggle, style,
-			toggle >= 0 || indent[0]);
-		text += n;
-		text += strspn(text, " ");
-	}
-}
+#define TOGGLE_AT 6  /* its text, under its name */
+#define FIGURE_AT 12 /* what goes on of a figure, under the text after its label */
 
 static int what_if_rows(struct app *app, void *state, int width)
 {
-	struct what_if_page *s = state;
+	struct page *s = state;
 	const struct plan *p = app_plan(app);
-	if (s->count && s->generation == app->generation && s->width == width)
-		return s->count;
-	arena_free(&s->arena);
-	s->count = 0;
-	s->generation = app->generation;
-	s->width = width;
 	int count;
 	const struct what_if *table = what_if_table(&count);
+	if (!page_is_old(s, app, width))
+		return s->count;
+	page_begin(s, app, width);
+	s->margin = 1;
 	for (int i = 0; i < count; i++) {
-		page_add(s, NULL, i, STYLE_NORMAL, false);
-		page_wrap(s, table[i].text, i, STYLE_DIM);
+		page_add(s, 0, STYLE_NORMAL, NULL)->item = i;
+		for (int k = page_wrap(s, TOGGLE_AT, TOGGLE_AT, STYLE_DIM, table[i].text); k < s->count; k++) {
+			s->lines[k].item = i;
+			s->lines[k].passed = true;
+		}
 	}
 	if (!p)
 		return s->count;
-	page_add(s, "", -1, STYLE_NORMAL, true);
+	page_add(s, 0, STYLE_NORMAL, "")->passed = true;
 	for (int f = 0; f < FIGURE_COUNT; f++)
-		page_wrap(s, figure_text(app, (enum figure)f), -1, STYLE_NORMAL);
+		page_wrap(s, 0, FIGURE_AT, STYLE_NORMAL, figure_text(app, (enum figure)f));
 	for (int i = 0; i < p->warning_count; i++)
-		page_wrap(s,
-			arena_printf(
-				&app->scratch, " warning    %s", app_clean(app, text_of(p->warnings[i]))),
-			-1, STYLE_WARN);
+		page_wrap(s, 0, FIGURE_AT, STYLE_WARN, arena_printf(&app->scratch, " warning    %s",
+			app_clean(app, text_of(p->warnings[i]))));
 	return s->count;
-}
-
-static void what_if_close(struct app *app, void *state)
-{
-	(void)app;
-	struct what_if_page *s = state;
-	arena_free(&s->arena);
-	free(s->lines);
 }
 
 /* As on the command line: total with the toggle on, and on compared with off, in either state. */
@@ -245,32 +203,25 @@ static void what_if_heading(struct app *app, void *state, struct area line)
 
 static void what_if_draw_row(struct app *app, void *state, int row, int above, struct area line)
 {
-	const struct what_if_line *l = &((struct what_if_page *)state)->lines[row];
+	const struct page_line *l = &((struct page *)state)->lines[row];
 	int count;
-	(void)above;
-	if (l->text)
-		canvas_fit(line, 0, 0, line.width, l->style, l->text);
-	else
-		draw_toggle(app, &what_if_table(&count)[l->toggle], line);
+	if (l->text) {
+		canvas_fill(line, 0, 0, l->at, l->style, ' ');
+		page_draw_row(app, state, row, above, line);
+	} else
+		draw_toggle(app, &what_if_table(&count)[l->item], line);
 }
 
 static const char *what_if_row_text(struct app *app, void *state, int row)
 {
-	const struct what_if_line *l = &((struct what_if_page *)state)->lines[row];
+	const struct page_line *l = &((struct page *)state)->lines[row];
 	int count;
-	(void)app;
-	return l->text ? l->text : what_if_table(&count)[l->toggle].name;
-}
-
-static bool what_if_passes(struct app *app, void *state, int row)
-{
-	(void)app;
-	return ((struct what_if_page *)state)->lines[row].passed;
+	return l->text ? page_row_text(app, state, row) : what_if_table(&count)[l->item].name;
 }
 
 static bool what_if_request(struct app *app, void *state, const struct key_row *key, int row)
 {
-	int toggle = row >= 0 ? ((struct what_if_page *)state)->lines[row].toggle : -1;
+	int toggle = row >= 0 ? ((struct page *)state)->lines[row].item : -1;
 	if (toggle < 0 || (key->request != REQUEST_OPEN && key->request != REQUEST_TYPE))
 		return key->request == REQUEST_TYPE;
 	if (key->request == REQUEST_TYPE)
@@ -285,14 +236,14 @@ const struct view view_what_if = {
 	.help = "the what-ifs with their effect, and the figures of the model; {open} switches one",
 	.keys = "3",
 	.group = KEYS_VIEWS,
-	.state_size = sizeof(struct what_if_page),
-	.close = what_if_close,
+	.state_size = sizeof(struct page),
+	.close = page_close,
 	.rows = what_if_rows,
 	.heading = what_if_heading,
 	.draw_row = what_if_draw_row,
 	.row_text = what_if_row_text,
 	.click_opens = true,
 	.opens = "switch",
-	.passes = what_if_passes,
+	.passes = page_passes,
 	.request = what_if_request,
 };
