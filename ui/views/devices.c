@@ -1,26 +1,20 @@
 #include "config.h"
 
 #include "ui/model/beside.h"
+#include "ui/model/page.h"
 #include "ui/views/view.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* One row per device to choose from; continuation rows below it, which the cursor skips, hold longer texts.
  * */
-struct device_line {
-	int device;        /* device of the row; -1 none */
-	const char *text;  /* continuation row or heading; NULL: the device's own row */
-	enum style style;
-};
-
 struct devices {
-	struct arena arena, line_arena;
+	struct page page;  /* its items: devices of the list; without a text: the device's own row */
+	struct arena arena;
 	struct session_device *list;
-	struct device_line *lines;
-	int device_count, count, capacity, width;
+	int device_count;
 	uint64_t seen, seen_results;
 	struct error trouble;
 };
@@ -31,28 +25,20 @@ struct devices {
 #define MODEL_LEAST 22
 #define TABLE_MOST 110 /* columns: keeps numbers near their device on a wide screen */
 
-static void line_add(struct devices *s, int device, const char *text, enum style style)
+/* Adds a text about a device, or a heading (-1), which the cursor skips. */
+static void text_add(struct devices *s, int device, const char *text, enum style style)
 {
-	VEC_GROW(s->lines, s->count, s->capacity);
-	s->lines[s->count++] = (struct device_line){ device, text, style };
-}
-
-/* Wraps text that is longer than the line. */
-static void line_add_wrapped(struct devices *s, int device, const char *text, enum style style)
-{
-	int x = device < 0 ? HEADING_AT : MODEL_AT, room = s->width - x > 20 ? s->width - x : 20;
-	for (size_t n; *text && text[n = app_break(text, room)];) {
-		line_add(s, device, arena_strndup(&s->line_arena, text, n), style);
-		text += n;
-		text += strspn(text, " ");
+	struct page *p = &s->page;
+	int at = device < 0 ? HEADING_AT : MODEL_AT;
+	for (int i = page_wrap(p, at, at, style, text); i < p->count; i++) {
+		p->lines[i].item = device;
+		p->lines[i].passed = true;
 	}
-	if (*text)
-		line_add(s, device, text, style);
 }
 
 static const char *clean(struct devices *s, const char *text)
 {
-	return text_clean(&s->line_arena, text_of(text));
+	return text_clean(&s->page.arena, text_of(text));
 }
 
 /* Measured peaks of the device in use. */
@@ -62,12 +48,12 @@ static void line_of_peaks(struct devices *s, int i, const struct session *sessio
 	struct str line = { 0 };
 	peaks_describe(&k, &line);
 	if (line.n)
-		line_add_wrapped(s, i, arena_printf(&s->line_arena, "measured peaks: %s", line.p),
+		text_add(s, i, arena_printf(&s->page.arena, "measured peaks: %s", line.p),
 			STYLE_NORMAL);
 	if (peaks_have_gaps(&k))
-		line_add_wrapped(s, i, arena_printf(&s->line_arena, "-: not measured on a quiet machine%s%s",
+		text_add(s, i, arena_printf(&s->page.arena, "-: not measured on a quiet machine%s%s",
 			peaks_known(&k) ? "" : " (no rooflines without the memory peak)",
-			s->list[i].kind != SESSION_RUNNER ? "" : arena_printf(&s->line_arena,
+			s->list[i].kind != SESSION_RUNNER ? "" : arena_printf(&s->page.arena,
 				"; %s measures it again", key_named("measure"))), STYLE_DIM);
 	str_free(&line);
 }
@@ -76,14 +62,14 @@ static void line_of_peaks(struct devices *s, int i, const struct session *sessio
 static void lines_of_device(struct devices *s, int i, const struct session *session)
 {
 	const struct session_device *d = &s->list[i];
-	line_add(s, i, NULL, STYLE_NORMAL);
-	line_add_wrapped(s, i, clean(s, d->stack), STYLE_DIM);
+	page_add(&s->page, KEY_AT, STYLE_NORMAL, NULL)->item = i;
+	text_add(s, i, clean(s, d->stack), STYLE_DIM);
 	if (*d->model)
-		line_add_wrapped(s, i, clean(s, d->command), STYLE_DIM);
+		text_add(s, i, clean(s, d->command), STYLE_DIM);
 	if (d->in_use && d->kind != SESSION_DESCRIBED)
 		line_of_peaks(s, i, session);
 	if (d->kind == SESSION_DESCRIBED)
-		line_add_wrapped(s, i, clean(s, d->described.caveat), STYLE_WARN);
+		text_add(s, i, clean(s, d->described.caveat), STYLE_WARN);
 }
 
 static void lines_make(struct devices *s, const struct session *session)
@@ -93,20 +79,18 @@ static void lines_make(struct devices *s, const struct session *session)
 		[SESSION_RECORDED] = "recorded earlier",
 		[SESSION_DESCRIBED] = "described by vendors' figures: planned and estimated, not measured",
 	};
-	arena_free(&s->line_arena);
-	s->count = 0;
 	for (int kind = SESSION_RUNNER; kind <= SESSION_DESCRIBED; kind++) {
 		bool any = false;
-		line_add_wrapped(s, -1, groups[kind], STYLE_HEADER);
+		text_add(s, -1, groups[kind], STYLE_HEADER);
 		for (int i = 0; i < s->device_count; i++)
 			if ((int)s->list[i].kind == kind) {
 				lines_of_device(s, i, session);
 				any = true;
 			}
 		if (!any)
-			line_add(s, -1, "  none", STYLE_DIM);
+			text_add(s, -1, "  none", STYLE_DIM);
 	}
-	line_add_wrapped(s, -1, clean(s, s->trouble.text), STYLE_BAD);
+	text_add(s, -1, clean(s, s->trouble.text), STYLE_BAD);
 }
 
 /* Rebuilds the list if it may have changed: another device is in use, or the first results of one arrived. */
@@ -121,8 +105,8 @@ static int devices_rows(struct app *app, void *state, int width)
 	struct devices *s = state;
 	uint64_t version = list_version(app->session);
 	uint64_t results = results_version(session_results(app->session));
-	if (s->seen == version && s->seen_results == results && s->width == width)
-		return s->count;
+	if (s->seen == version && s->seen_results == results && s->page.width == width)
+		return s->page.count;
 	if (s->seen != version) {
 		arena_free(&s->arena);
 		s->trouble = (struct error)ERROR_NONE;
@@ -130,9 +114,9 @@ static int devices_rows(struct app *app, void *state, int width)
 	}
 	s->seen = version;
 	s->seen_results = results;
-	s->width = width;
+	page_begin(&s->page, app, width);
 	lines_make(s, app->session);
-	return s->count;
+	return s->page.count;
 }
 
 static void devices_close(struct app *app, void *state)
@@ -140,8 +124,7 @@ static void devices_close(struct app *app, void *state)
 	struct devices *s = state;
 	(void)app;
 	arena_free(&s->arena);
-	arena_free(&s->line_arena);
-	free(s->lines);
+	page_free(&s->page);
 }
 
 /* ---- numbers of a description, at the right: as many as fit ---- */
@@ -211,14 +194,12 @@ static void devices_heading(struct app *app, void *state, struct area line)
 static void devices_draw_row(struct app *app, void *state, int row, int above, struct area line)
 {
 	const struct devices *s = state;
-	const struct device_line *l = &s->lines[row];
-	(void)above;
+	const struct page_line *l = &s->page.lines[row];
 	if (l->text) {
-		int x = l->device < 0 ? HEADING_AT : MODEL_AT;
-		canvas_fit(line, x, 0, line.width - x, l->style, l->text);
+		page_draw_row(app, state, row, above, line);
 		return;
 	}
-	const struct session_device *d = &s->list[l->device];
+	const struct session_device *d = &s->list[l->item];
 	const char *awaited = session_awaited(app->session);
 	bool starting = d->kind == SESSION_RUNNER && awaited && strcmp(awaited, d->key) == 0;
 	int end = d->kind == SESSION_DESCRIBED ? figures_draw(app, &d->described, line) : line.width;
@@ -237,26 +218,20 @@ static void devices_draw_row(struct app *app, void *state, int row, int above, s
 static const char *devices_row_text(struct app *app, void *state, int row)
 {
 	const struct devices *s = state;
-	const struct device_line *l = &s->lines[row];
+	const struct page_line *l = &s->page.lines[row];
 	if (l->text)
 		return l->text;
-	const struct session_device *d = &s->list[l->device];
+	const struct session_device *d = &s->list[l->item];
 	return app_clean(app, text_of(arena_printf(&app->scratch, "%s %s %s %s", d->key, d->model, d->command,
 		d->kind == SESSION_DESCRIBED ? d->described.arch : "")));
-}
-
-static bool devices_passes(struct app *app, void *state, int row)
-{
-	(void)app;
-	return ((struct devices *)state)->lines[row].text != NULL;
 }
 
 static int devices_row_at_entry(struct app *app, void *state)
 {
 	const struct devices *s = state;
 	(void)app;
-	for (int i = 0; i < s->count; i++)
-		if (!s->lines[i].text && s->list[s->lines[i].device].in_use)
+	for (int i = 0; i < s->page.count; i++)
+		if (!s->page.lines[i].text && s->list[s->page.lines[i].item].in_use)
 			return i;
 	return 1; /* below the first heading */
 }
@@ -273,13 +248,13 @@ static const struct key_row devices_keys[] = {
 static bool devices_request(struct app *app, void *state, const struct key_row *key, int row)
 {
 	const struct devices *s = state;
-	if (key->request == REQUEST_OWN && row >= 0 && s->lines[row].device >= 0) {
-		app_beside_toggle(app, &s->list[s->lines[row].device]);
-		return true;
-	}
-	if (key->request != REQUEST_OPEN || row < 0 || s->lines[row].device < 0)
+	int device = row >= 0 ? s->page.lines[row].item : -1;
+	if (device < 0 || (key->request != REQUEST_OWN && key->request != REQUEST_OPEN))
 		return false;
-	app_device_choose(app, &s->list[s->lines[row].device]);
+	if (key->request == REQUEST_OWN)
+		app_beside_toggle(app, &s->list[device]);
+	else
+		app_device_choose(app, &s->list[device]);
 	return true;
 }
 
@@ -297,7 +272,7 @@ const struct view view_devices = {
 	.row_text = devices_row_text,
 	.request = devices_request,
 	.row_at_entry = devices_row_at_entry,
-	.passes = devices_passes,
+	.passes = page_passes,
 	.opens = "use it",
 	.own_footer = true,
 };
