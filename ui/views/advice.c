@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "session/session_advice.h"
+#include "ui/model/page.h"
 #include "ui/views/view.h"
 
 #include <math.h>
@@ -13,18 +14,10 @@
  * beside other work; until then the rows are those of before, and the heading says so. Enter shows the layers
  * of a row, Space switches on its what-ifs; T asks for a latency to reach. */
 
-struct advice_line {
-	int advice; /* index of the list; -1: text */
-	const char *text;
-	enum style style;
-	int at; /* column of the text */
-};
-
 struct advice_page {
-	struct arena arena;
+	struct page page; /* its items: indexes of the list */
 	struct advice_list list;
-	struct advice_line *lines;
-	int count, capacity, width;
+	struct arena arena; /* of the list */
 	bool known;            /* the list was found, if not for this state: is_old */
 	struct advice_target target; /* of the newest search */
 	const struct plan *plan; /* of the list */
@@ -42,23 +35,16 @@ static int title_at(int width)
 	return width < NARROW_BELOW ? NARROW_TITLE_AT : TITLE_AT;
 }
 
-static void add(struct advice_page *p, int advice, int at, enum style style, const char *text)
+/* A text, which the cursor skips. */
+static void add(struct advice_page *p, int at, enum style style, const char *text)
 {
-	VEC_GROW(p->lines, p->count, p->capacity);
-	p->lines[p->count++] = (struct advice_line){ advice, text, style, at };
+	for (int i = page_wrap(&p->page, at, at, style, text); i < p->page.count; i++)
+		p->page.lines[i].passed = true;
 }
 
-/* Text in lines that begin at column `at`; the first one is the row of the advice. */
-static void add_wrapped(struct advice_page *p, int advice, int at, enum style style, const char *text)
+static void add_line(struct advice_page *p, int at, enum style style, const char *text)
 {
-	int room = p->width - at > 20 ? p->width - at : 20;
-	for (size_t n; *text && text[n = app_break(text, room)]; advice = -1) {
-		add(p, advice, at, style, arena_strndup(&p->arena, text, n));
-		text += n;
-		text += strspn(text, " ");
-	}
-	if (*text)
-		add(p, advice, at, style, text);
+	page_add(&p->page, at, style, text)->passed = true;
 }
 
 static void add_how(struct advice_page *p)
@@ -67,11 +53,11 @@ static void add_how(struct advice_page *p)
 		const struct advice_how *how = advice_how_once(&p->list, i);
 		if (!how)
 			continue;
-		add(p, -1, 0, STYLE_NORMAL, "");
-		add(p, -1, 1, STYLE_HEADER, arena_printf(&p->arena, "How: %s", how->name));
+		add_line(p, 0, STYLE_NORMAL, "");
+		add_line(p, 1, STYLE_HEADER, arena_printf(&p->page.arena, "How: %s", how->name));
 		for (int k = 0; k < ADVICE_FRAMEWORKS; k++)
-			add_wrapped(p, -1, 3, STYLE_NORMAL,
-				arena_printf(&p->arena, "%s: %s", advice_framework_name(k), how->ways[k]));
+			add(p, 3, STYLE_NORMAL,
+				arena_printf(&p->page.arena, "%s: %s", advice_framework_name(k), how->ways[k]));
 	}
 }
 
@@ -94,18 +80,18 @@ static void add_target(struct advice_page *p)
 	const char *mark = l->estimated ? "~" : "", *to = str_duration(time, l->target_ns);
 	str_duration(low, l->least_ns);
 	if (!isnan(p->target.items_per_s))
-		to = arena_printf(&p->arena, "%s/s (a batch in %s)", str_count(rate, p->target.items_per_s),
+		to = arena_printf(&p->page.arena, "%s/s (a batch in %s)", str_count(rate, p->target.items_per_s),
 			to);
 	if (isnan(l->target_ns) || isnan(l->start_ns))
 		return;
-	add(p, -1, 0, STYLE_NORMAL, "");
+	add_line(p, 0, STYLE_NORMAL, "");
 	if (l->reached)
-		add_wrapped(p, -1, 1, STYLE_GOOD,
-			arena_printf(&p->arena, "Target %s: reached, with %s%s%s.", to, mark, low,
+		add(p, 1, STYLE_GOOD,
+			arena_printf(&p->page.arena, "Target %s: reached, with %s%s%s.", to, mark, low,
 				l->count ? "" : " already"));
 	else
-		add_wrapped(p, -1, 1, STYLE_WARN,
-			arena_printf(&p->arena,
+		add(p, 1, STYLE_WARN,
+			arena_printf(&p->page.arena,
 				"Target %s: not reached, the lowest is %s%s: the device would have to be "
 				"%.2f times as fast. `benanza advise --target` also tries other "
 				"batches and devices.",
@@ -113,34 +99,34 @@ static void add_target(struct advice_page *p)
 }
 
 /* Makes the lines of the page. */
-static void page_make(struct advice_page *p)
+static void lines_make(struct advice_page *p)
 {
-	p->count = 0;
+	int at = title_at(p->page.width);
 	for (int i = 0; i < p->list.count; i++)
-		add_wrapped(p, i, title_at(p->width), STYLE_NORMAL, p->list.items[i].title);
+		p->page.lines[page_wrap(&p->page, at, at, STYLE_NORMAL, p->list.items[i].title)].item = i;
 	if (!p->known)
-		add(p, -1, 1, STYLE_DIM, "computing...");
+		add_line(p, 1, STYLE_DIM, "computing...");
 	else if (!p->list.count)
-		add(p, -1, 1, STYLE_DIM, arena_printf(&p->arena, "no advice: %s%s", advice_none(&p->list),
-			!isnan(p->list.start_ns) ? "" : arena_printf(&p->arena,
+		add_line(p, 1, STYLE_DIM, arena_printf(&p->page.arena, "no advice: %s%s", advice_none(&p->list),
+			!isnan(p->list.start_ns) ? "" : arena_printf(&p->page.arena,
 				"; %s measures missing problems", key_named("measure"))));
 	add_target(p);
 	for (int i = 0; i < ADVICE_LACKS && p->known && !isnan(p->list.start_ns); i++) {
-		const char *what = advice_left_out(&p->list, i, &p->arena);
+		const char *what = advice_left_out(&p->list, i, &p->page.arena);
 		const char *way = i != LACKS_RESULTS ? "" :
-			arena_printf(&p->arena, "; switch it on, then %s measures it", key_named("measure"));
+			arena_printf(&p->page.arena, "; switch it on, then %s measures it", key_named("measure"));
 		if (what)
-			add_wrapped(p, -1, 1, STYLE_WARN,
-				arena_printf(&p->arena, "Left out, %s%s.", what, way));
+			add(p, 1, STYLE_WARN,
+				arena_printf(&p->page.arena, "Left out, %s%s.", what, way));
 	}
-	const char *overhead = p->list.count ? advice_overhead(&p->list, &p->arena) : NULL;
+	const char *overhead = p->list.count ? advice_overhead(&p->list, &p->page.arena) : NULL;
 	if (overhead) {
-		add(p, -1, 0, STYLE_NORMAL, "");
-		add_wrapped(p, -1, 1, STYLE_NORMAL, arena_printf(&p->arena, "Overhead: %s.", overhead));
+		add_line(p, 0, STYLE_NORMAL, "");
+		add(p, 1, STYLE_NORMAL, arena_printf(&p->page.arena, "Overhead: %s.", overhead));
 	}
 	add_how(p);
-	add(p, -1, 0, STYLE_NORMAL, "");
-	add_wrapped(p, -1, 1, STYLE_DIM,
+	add_line(p, 0, STYLE_NORMAL, "");
+	add(p, 1, STYLE_DIM,
 		"saves: at least, after all advice above it (unclear: it may save nothing; <: at most, a "
 		"limit by the peaks); alone: without other advice; *: noisy; ~: estimates, or layers "
 		"are missing. `benanza advise` starts from an unoptimized program.");
@@ -151,7 +137,7 @@ static void advice_close(struct app *app, void *state)
 	struct advice_page *p = state;
 	session_advice_cancel(app->session);
 	arena_free(&p->arena);
-	free(p->lines);
+	page_free(&p->page);
 }
 
 /* True if there is no advice yet, or it is of an earlier state and none is searched for this scenario. While
@@ -180,7 +166,7 @@ static int advice_rows(struct app *app, void *state, int width)
 		arena_free(&p->arena);
 		p->arena = found;
 		p->known = true;
-		p->width = 0;
+		p->page.width = 0;
 	}
 	bool any = true;
 	if (is_due(app, p)) {
@@ -193,13 +179,13 @@ static int advice_rows(struct app *app, void *state, int width)
 		p->known = !any;
 		p->list = (struct advice_list){ .start_ns = NAN };
 		p->plan = app_plan(app);
-		p->width = 0;
+		p->page.width = 0;
 	}
-	if (p->width != width) {
-		p->width = width;
-		page_make(p);
+	if (p->page.width != width) {
+		page_begin(&p->page, app, width);
+		lines_make(p);
 	}
-	return p->count;
+	return p->page.count;
 }
 
 static bool advice_work(struct app *app, void *state, int ms)
@@ -233,10 +219,9 @@ static void draw_duration(struct app *app, struct area line, int x, int width, d
 static void advice_draw_row(struct app *app, void *state, int row, int above, struct area line)
 {
 	const struct advice_page *p = state;
-	const struct advice_line *l = &p->lines[row];
-	(void)above;
-	if (l->advice >= 0) {
-		const struct advice *one = &p->list.items[l->advice];
+	const struct page_line *l = &p->page.lines[row];
+	if (l->item >= 0) {
+		const struct advice *one = &p->list.items[l->item];
 		char text[STR_QUANTITY];
 		bool guess = one->estimated || !p->list.complete;
 		if (one->unclear)
@@ -253,19 +238,7 @@ static void advice_draw_row(struct app *app, void *state, int row, int above, st
 		if (one->noisy)
 			canvas_fit(line, l->at - 2, 0, 1, STYLE_WARN, "*");
 	}
-	canvas_fit(line, l->at, 0, line.width - l->at, l->style, l->text);
-}
-
-static const char *advice_row_text(struct app *app, void *state, int row)
-{
-	(void)app;
-	return ((struct advice_page *)state)->lines[row].text;
-}
-
-static bool advice_passes(struct app *app, void *state, int row)
-{
-	(void)app;
-	return ((struct advice_page *)state)->lines[row].advice < 0;
+	page_draw_row(app, state, row, above, line);
 }
 
 static bool target_accept(struct app *app, const char *text)
@@ -333,7 +306,7 @@ static bool take(struct app *app, const struct advice *one)
 
 static const struct advice *advice_at(const struct advice_page *p, int row)
 {
-	int advice = row >= 0 && row < p->count ? p->lines[row].advice : -1;
+	int advice = row >= 0 && row < p->page.count ? p->page.lines[row].item : -1;
 	return advice >= 0 ? &p->list.items[advice] : NULL;
 }
 
@@ -359,7 +332,7 @@ static bool advice_can(const struct app *app, const void *state, const struct ke
 static void advice_select(struct app *app, void *state, int row)
 {
 	const struct advice_page *p = state;
-	int advice = p->lines[row].advice;
+	int advice = p->page.lines[row].item;
 	if (advice >= 0 && p->list.items[advice].layer_count &&
 		p->list.items[advice].layers[0] < app->place_count)
 		app->layer = p->list.items[advice].layers[0];
@@ -378,10 +351,10 @@ const struct view view_advice = {
 	.work = advice_work,
 	.heading = advice_heading,
 	.draw_row = advice_draw_row,
-	.row_text = advice_row_text,
+	.row_text = page_row_text,
 	.request = advice_request,
 	.can = advice_can,
 	.select = advice_select,
-	.passes = advice_passes,
+	.passes = page_passes,
 	.opens = "its layers",
 };
