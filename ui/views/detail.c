@@ -6,35 +6,29 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-void detail_add(struct detail *d, enum style style, int jump, const char *text)
+void detail_add(struct page *d, enum style style, int jump, const char *text)
 {
-	VEC_GROW(d->lines, d->count, d->capacity);
-	d->lines[d->count++] = (struct detail_line){ text, style, jump };
+	page_add(d, 0, style, text)->item = jump;
 }
 
-void detail_heading(struct detail *d, const char *text)
+void detail_heading(struct page *d, const char *text)
 {
 	if (d->count)
 		detail_add(d, STYLE_NORMAL, -1, "");
 	ADD(d, STYLE_HEADER, -1, " %s", text);
 }
 
-void detail_wrapped(struct detail *d, enum style style, const char *indent, const char *text)
+void detail_wrapped(struct page *d, enum style style, const char *indent, const char *text)
 {
 	int room = d->width - canvas_columns(indent) - 1;
 	room = room < 8 ? 8 : room;
-	while (*text) {
-		size_t n = app_break(text, room);
-		ADD(d, style, -1, "%s%.*s", indent, (int)n, text);
-		text += n;
-		text += strspn(text, " ");
-	}
+	for (struct text part; page_part(&text, room, &part);)
+		ADD(d, style, -1, "%s%.*s", indent, (int)part.n, part.p);
 }
 
-const char *detail_clean(struct detail *d, struct text t)
+const char *detail_clean(struct page *d, struct text t)
 {
 	return text_clean(&d->arena, t);
 }
@@ -42,9 +36,9 @@ const char *detail_clean(struct detail *d, struct text t)
 /* ---- the layer and its cost ---- */
 
 /* Adds what limits the layer, and the fraction of that peak that it reaches. */
-static void add_limit(struct app *app, struct detail *d, const struct layer_cost *c)
+static void add_limit(struct app *app, struct page *d, const struct layer_cost *c)
 {
-	struct limit l = session_limit(app->session, c, app_problem(app, d->layer));
+	struct limit l = session_limit(app->session, c, app_problem(app, app->layer));
 	char peak[STR_QUANTITY];
 	const char *indent = "          ";
 	if (l.by == LIMIT_UNKNOWN) {
@@ -61,20 +55,21 @@ static void add_limit(struct app *app, struct detail *d, const struct layer_cost
 		limit_is_over(&l)
 			? "; above the measured peak: the measurement is noisy, or that peak is too low"
 			: "");
-	size_t n = app_break(text, d->width - canvas_columns(indent) - 1);
-	ADD(d, STYLE_NORMAL, -1, " bound by %.*s", (int)n, text);
-	detail_wrapped(d, STYLE_NORMAL, indent, text + n + strspn(text + n, " "));
+	struct text part;
+	page_part(&text, d->width - canvas_columns(indent) - 1, &part);
+	ADD(d, STYLE_NORMAL, -1, " bound by %.*s", (int)part.n, part.p);
+	detail_wrapped(d, STYLE_NORMAL, indent, text);
 }
 
-static const char *fold_text(struct app *app, struct detail *d)
+static const char *fold_text(struct app *app, struct page *d)
 {
-	const struct place *at = &app->places[d->layer];
-	return plan_fold_text(at->plan, app_layer(app, d->layer), &d->arena);
+	const struct place *at = &app->places[app->layer];
+	return plan_fold_text(at->plan, app_layer(app, app->layer), &d->arena);
 }
 
 /* The line of a layer whose time is elsewhere, free or unknown; false: it has a cost. */
 static bool add_no_cost(
-	struct app *app, struct detail *d, const struct layer_cost *c, const struct plan_layer *l)
+	struct app *app, struct page *d, const struct layer_cost *c, const struct plan_layer *l)
 {
 	if (c->origin == ORIGIN_FUSED) {
 		ADD(d, STYLE_NORMAL, c->group->layers[0], " cost     fused into %s",
@@ -82,13 +77,13 @@ static bool add_no_cost(
 		return true;
 	}
 	if (c->origin == ORIGIN_FREE && l->absorbed_by >= 0) {
-		int into = app->places[d->layer].base + l->absorbed_by;
+		int into = app->places[app->layer].base + l->absorbed_by;
 		ADD(d, STYLE_NORMAL, into, " cost     part of the quantized %s",
 			detail_clean(d, app_layer(app, into)->name));
 		return true;
 	}
 	if (c->folded) {
-		int into = analysis_folded_into(session_analysis(app->session), app_plan(app), d->layer);
+		int into = analysis_folded_into(session_analysis(app->session), app_plan(app), app->layer);
 		ADD(d, STYLE_NORMAL, into, " cost     removed by the what-if fold%s%s",
 			into < 0 ? "" : ", into ",
 			into < 0 ? "" : detail_clean(d, app_layer(app, into)->name));
@@ -106,12 +101,12 @@ static bool add_no_cost(
 	}
 	if (session_described(app->session) && c->origin == ORIGIN_MISSING) {
 		detail_add(d, STYLE_WARN, -1, " cost     unknown");
-		detail_wrapped(d, STYLE_WARN, "          ", app_missing_why(app, d->layer));
+		detail_wrapped(d, STYLE_WARN, "          ", app_missing_why(app, app->layer));
 		return true;
 	}
 	if (isnan(c->ns) || c->origin == ORIGIN_MISSING || c->origin == ORIGIN_UNSUPPORTED) {
 		ADD(d, STYLE_WARN, -1, " cost     unknown: %s",
-			plan_layer_is_control(l)	  ? app_missing_why(app, d->layer)
+			plan_layer_is_control(l)	  ? app_missing_why(app, app->layer)
 			: l->problem < 0 && l->why	  ? detail_clean(d, text_of(l->why))
 			: c->origin == ORIGIN_UNSUPPORTED ? "n/a: the library does not support it"
 							  : "not measured");
@@ -121,7 +116,7 @@ static bool add_no_cost(
 }
 
 /* The state of the caches that the cost is of, and how far measurements at different times are apart. */
-static void add_evidence(struct app *app, struct detail *d, const struct result *r)
+static void add_evidence(struct app *app, struct page *d, const struct result *r)
 {
 	char least[STR_QUANTITY], most[STR_QUANTITY];
 	struct str state = { 0 };
@@ -135,12 +130,12 @@ static void add_evidence(struct app *app, struct detail *d, const struct result 
 			str_duration(least, r->least_ns), str_duration(most, r->most_ns));
 }
 
-static void add_cost(struct app *app, struct detail *d)
+static void add_cost(struct app *app, struct page *d)
 {
-	const struct layer_cost *c = app_cost(app, d->layer);
+	const struct layer_cost *c = app_cost(app, app->layer);
 	char text[SAY_INTERVAL], slack[STR_QUANTITY];
 	double total = session_analysis(app->session) ? session_analysis(app->session)->sequential_ns : NAN;
-	if (!c || add_no_cost(app, d, c, app_layer(app, d->layer)))
+	if (!c || add_no_cost(app, d, c, app_layer(app, app->layer)))
 		return;
 	bool guess = app_is_guess(c);
 	int64_t n = c->result ? c->result->stats.n : 0;
@@ -164,7 +159,7 @@ static void add_cost(struct app *app, struct detail *d)
 			str_duration(slack, c->roofline_ns), c->row ? "" : " by the measured peaks",
 			guess ? "~" : "", 100 * c->roofline_ns / c->ns);
 	add_limit(app, d, c);
-	if (plan_layer_folds(app_layer(app, d->layer)))
+	if (plan_layer_folds(app_layer(app, app->layer)))
 		detail_wrapped(d, STYLE_DIM, " ", arena_printf(&d->arena, "the what-if fold removes it: %s",
 			fold_text(app, d)));
 	if (c->mistrusted)
@@ -190,17 +185,17 @@ static void add_cost(struct app *app, struct detail *d)
 	if (total > 0)
 		ADD(d, STYLE_NORMAL, -1, " share    %s%.2f%% of the sequential bound",
 			session_analysis(app->session)->estimated ? "~" : "",
-			100 * app_cost_all(app, d->layer) / total);
+			100 * app_cost_all(app, app->layer) / total);
 	if (c->critical)
 		detail_add(d, STYLE_NORMAL, -1, " path     critical: on the longest path");
 	else if (!isnan(c->slack_ns))
 		ADD(d, STYLE_NORMAL, -1, " path     %s of slack", str_duration(slack, c->slack_ns));
 }
 
-static void add_work(struct app *app, struct detail *d)
+static void add_work(struct app *app, struct page *d)
 {
-	const struct plan_layer *l = app_layer(app, d->layer);
-	const struct layer_cost *c = app_cost(app, d->layer);
+	const struct plan_layer *l = app_layer(app, app->layer);
+	const struct layer_cost *c = app_cost(app, app->layer);
 	char flops[STR_QUANTITY], bytes[STR_QUANTITY], rate[STR_QUANTITY], speed[STR_QUANTITY];
 	const char *mark = (l->upto || l->at_least) && (l->flops > 0 || l->bytes > 0) ? "~" : "";
 	ADD(d, STYLE_NORMAL, -1, " work     %s%s, %s", mark, str_flops(flops, l->flops),
@@ -218,7 +213,7 @@ static void add_work(struct app *app, struct detail *d)
 
 #define LIST_SHOWN 8
 
-static const char *attribute_text(struct detail *d, const struct attribute *a)
+static const char *attribute_text(struct page *d, const struct attribute *a)
 {
 	struct str s = { 0 };
 	char number[STR_QUANTITY];
@@ -255,9 +250,9 @@ static const char *attribute_text(struct detail *d, const struct attribute *a)
 	return kept;
 }
 
-static void add_attributes(struct app *app, struct detail *d)
+static void add_attributes(struct app *app, struct page *d)
 {
-	const struct node *n = app_layer(app, d->layer)->node;
+	const struct node *n = app_layer(app, app->layer)->node;
 	if (n->attribute_count == 0)
 		return;
 	detail_heading(d, "Attributes");
@@ -266,10 +261,10 @@ static void add_attributes(struct app *app, struct detail *d)
 			attribute_text(d, &n->attributes[i]));
 }
 
-static const char *value_text(struct app *app, struct detail *d, int index)
+static const char *value_text(struct app *app, struct page *d, int index)
 {
-	const struct plan_value *v = &app->places[d->layer].plan->values[index];
-	const char *whose = app_is_body(app, d->layer) ? "body" : "model";
+	const struct plan_value *v = &app->places[app->layer].plan->values[index];
+	const char *whose = app_is_body(app, app->layer) ? "body" : "model";
 	const char *shape = detail_clean(d, text_of(plan_value_text(&d->arena, v)));
 	bool is_tensor = v->kind == VALUE_TENSOR;
 	const char *edge = v->is_input ? arena_printf(&d->arena, "  %s input", whose) : "";
@@ -278,15 +273,15 @@ static const char *value_text(struct app *app, struct detail *d, int index)
 		v->is_output ? whose : "", v->is_output ? " output" : "", detail_clean(d, v->name));
 }
 
-static void add_values(struct app *app, struct detail *d)
+static void add_values(struct app *app, struct page *d)
 {
-	const struct place *at = &app->places[d->layer];
+	const struct place *at = &app->places[app->layer];
 	const struct plan *p = at->plan;
 	const struct plan_layer *l = at->layer;
 	detail_heading(d, arena_printf(&d->arena, "Inputs (%s: the layer that produces it)",
 		key_named("open")));
 	for (int i = 0; i < l->input_count; i++) {
-		int v = l->inputs[i], producer = v >= 0 ? app_producer(app, d->layer, v) : -1;
+		int v = l->inputs[i], producer = v >= 0 ? app_producer(app, app->layer, v) : -1;
 		/* the producer of a constant is followed only if constant layers are listed */
 		int jump =
 			producer >= 0 && (app->show_folded || !app_is_folded(app, producer)) ? producer : -1;
@@ -312,14 +307,14 @@ static void add_values(struct app *app, struct detail *d)
 
 #define OCCURRENCES_SHOWN 12
 
-static void add_problem(struct app *app, struct detail *d)
+static void add_problem(struct app *app, struct page *d)
 {
-	const struct plan_layer *l = app_layer(app, d->layer);
-	int index = app_own_problem(app, d->layer), others = 0;
+	const struct plan_layer *l = app_layer(app, app->layer);
+	int index = app_own_problem(app, app->layer), others = 0;
 	if (index < 0)
 		return;
 	for (int i = 0; i < app->place_count; i++)
-		others += i != d->layer && app_own_problem(app, i) == index;
+		others += i != app->layer && app_own_problem(app, i) == index;
 	detail_heading(d, others ? arena_printf(&d->arena, "Problem of %d layers", others + 1) : "Problem");
 	detail_wrapped(d, STYLE_NORMAL, " ", app_plan(app)->problems[index].text);
 	if (l->proxy)
@@ -329,7 +324,7 @@ static void add_problem(struct app *app, struct detail *d)
 				" ~ proxy: similar work, not the same");
 	int shown = 0;
 	for (int i = 0; i < app->place_count && others; i++) {
-		if (app_own_problem(app, i) != index || i == d->layer)
+		if (app_own_problem(app, i) != index || i == app->layer)
 			continue;
 		if (shown++ == OCCURRENCES_SHOWN) {
 			ADD(d, STYLE_DIM, -1, "   and %d more", others - OCCURRENCES_SHOWN);
@@ -344,7 +339,7 @@ static void add_problem(struct app *app, struct detail *d)
 #define INSIDE_SHOWN 200 /* most lines shown */
 
 /* Adds a layer of a body with its cost for one run. */
-static void add_inner(struct app *app, struct detail *d, int layer)
+static void add_inner(struct app *app, struct page *d, int layer)
 {
 	const struct plan_layer *l = app_layer(app, layer);
 	const struct layer_cost *c = app_cost(app, layer);
@@ -356,7 +351,7 @@ static void add_inner(struct app *app, struct detail *d, int layer)
 }
 
 /* Adds the layers of a body; free ones only if constants are listed. */
-static void add_body(struct app *app, struct detail *d, const struct plan *body, int first)
+static void add_body(struct app *app, struct page *d, const struct plan *body, int first)
 {
 	int left = 0, room = INSIDE_SHOWN;
 	for (int i = 0; i < body->layer_count; i++) {
@@ -373,9 +368,9 @@ static void add_body(struct app *app, struct detail *d, const struct plan *body,
 }
 
 /* Adds the layers of the subgraphs: first those that run. */
-static void add_bodies(struct app *app, struct detail *d)
+static void add_bodies(struct app *app, struct page *d)
 {
-	const struct plan_layer *l = app_layer(app, d->layer);
+	const struct plan_layer *l = app_layer(app, app->layer);
 	bool inside = plan_layer_is_control(l);
 	for (int i = 0; i < l->body_count; i++) {
 		const struct plan *body = &l->bodies[i];
@@ -388,7 +383,7 @@ static void add_bodies(struct app *app, struct detail *d)
 							 arena_printf(&d->arena, "runs %s times; per run",
 								 str_count(times, body->times));
 		detail_heading(d, arena_printf(&d->arena, "%s: %s", detail_clean(d, body->role), often));
-		add_body(app, d, body, app_body_first(app, d->layer, i));
+		add_body(app, d, body, app_body_first(app, app->layer, i));
 	}
 	for (int i = 0; i < l->body_count; i++)
 		if (l->bodies[i].times == 0 || !inside)
@@ -400,9 +395,9 @@ static void add_bodies(struct app *app, struct detail *d)
 }
 
 /* Adds the layer that contains this one; Enter opens it. */
-static void add_owner(struct app *app, struct detail *d)
+static void add_owner(struct app *app, struct page *d)
 {
-	const struct place *at = &app->places[d->layer];
+	const struct place *at = &app->places[app->layer];
 	char times[STR_QUANTITY];
 	if (at->owner < 0)
 		return;
@@ -445,14 +440,14 @@ static double parts_ns(const struct app *app, const struct fusion_group *g)
 }
 
 /* Adds the gain of each fusion that the layer can be in: the fused kernel compared with its parts. */
-static void add_fusions(struct app *app, struct detail *d)
+static void add_fusions(struct app *app, struct page *d)
 {
 	const struct fusion *f = session_fusion(app->session);
-	const struct layer_cost *cost = app_cost(app, d->layer);
+	const struct layer_cost *cost = app_cost(app, app->layer);
 	const char *label = " fusion  ";
 	for (int i = 0; f && i < f->group_count; i++) {
 		const struct fusion_group *g = &f->groups[i];
-		if (!group_has(g, d->layer))
+		if (!group_has(g, app->layer))
 			continue;
 		bool nhwc = session_scenario(app->session)->layouts == LAYOUTS_NXC && g->text_nxc;
 		const char *text = nhwc ? g->text_nxc : g->text;
@@ -474,22 +469,20 @@ static void add_fusions(struct app *app, struct detail *d)
 	}
 }
 
-static void detail_make(struct app *app, struct detail *d)
+static void detail_make(struct app *app, struct page *d)
 {
-	arena_free(&d->arena);
-	d->count = 0;
 	const struct plan *p = app_plan(app);
-	if (!p || d->layer < 0 || d->layer >= app->place_count) {
+	if (!p || app->layer < 0 || app->layer >= app->place_count) {
 		detail_add(d, STYLE_DIM, -1, " no layer is selected");
 		return;
 	}
-	const struct plan_layer *l = app_layer(app, d->layer);
-	const struct layer_cost *cost = app_cost(app, d->layer);
+	const struct plan_layer *l = app_layer(app, app->layer);
+	const struct layer_cost *cost = app_cost(app, app->layer);
 	detail_wrapped(d, STYLE_BOLD, " ", detail_clean(d, l->name));
-	int number = app->number_of[d->layer];
+	int number = app->number_of[app->layer];
 	ADD(d, STYLE_NORMAL, -1, " %s%s%s  class %s  %s", detail_clean(d, l->node->domain),
 		l->node->domain.n ? "." : "", detail_clean(d, l->node->op), op_class_name(l->class),
-		app_is_body(app, d->layer) ? ""
+		app_is_body(app, app->layer) ? ""
 			: number	   ? arena_printf(&d->arena, "layer %d of %d", number,
 						     p->layer_count - app->folded_count)
 					   : "only computes constants");
@@ -498,13 +491,13 @@ static void detail_make(struct app *app, struct detail *d)
 	add_owner(app, d);
 	add_cost(app, d);
 	detail_real(app, d);
-	if (!app_is_body(app, d->layer))
+	if (!app_is_body(app, app->layer))
 		add_fusions(app, d);
 	add_work(app, d);
-	int index = app_own_problem(app, d->layer);
+	int index = app_own_problem(app, app->layer);
 	const char *own = index >= 0 ? p->problems[index].text : NULL;
 	const char *fused =
-		cost && cost->group && cost->group->layers[0] == d->layer ? app_problem(app, d->layer) : NULL;
+		cost && cost->group && cost->group->layers[0] == app->layer ? app_problem(app, app->layer) : NULL;
 	add_problem(app, d);
 	if (fused) {
 		detail_heading(d, "Fused problem in use");
@@ -522,66 +515,48 @@ static void detail_make(struct app *app, struct detail *d)
 		detail_measurements(app, d, "Measurements", own);
 }
 
+struct detail {
+	struct page page;
+	int layer; /* of its lines */
+};
+
 static void detail_open(struct app *app, void *state)
 {
 	(void)app;
 	((struct detail *)state)->layer = -2;
 }
 
-static void detail_close(struct app *app, void *state)
-{
-	(void)app;
-	struct detail *d = state;
-	arena_free(&d->arena);
-	free(d->lines);
-}
-
 static int detail_rows(struct app *app, void *state, int width)
 {
 	struct detail *d = state;
-	if (d->layer == app->layer && d->generation == app->generation && d->width == width)
-		return d->count;
+	if (d->layer == app->layer && !page_is_old(&d->page, app, width))
+		return d->page.count;
 	d->layer = app->layer;
-	d->generation = app->generation;
-	d->width = width;
-	detail_make(app, d);
-	return d->count;
-}
-
-static void detail_draw_row(struct app *app, void *state, int row, int above, struct area line)
-{
-	(void)app;
-	(void)above;
-	const struct detail_line *l = &((struct detail *)state)->lines[row];
-	canvas_fit(line, 0, 0, line.width, l->style, l->text);
-}
-
-static const char *detail_row_text(struct app *app, void *state, int row)
-{
-	(void)app;
-	return ((struct detail *)state)->lines[row].text;
+	page_begin(&d->page, app, width);
+	detail_make(app, &d->page);
+	return d->page.count;
 }
 
 static bool detail_request(struct app *app, void *state, const struct key_row *key, int row)
 {
-	struct detail *d = state;
-	if (key->request != REQUEST_OPEN || row < 0 || d->lines[row].jump < 0)
+	struct page *d = state;
+	if (key->request != REQUEST_OPEN || row < 0 || d->lines[row].item < 0)
 		return false;
-	app_follow(app, d->lines[row].jump);
+	app_follow(app, d->lines[row].item);
 	return true;
 }
 
 static bool detail_can(const struct app *app, const void *state, const struct key_row *key, int row)
 {
 	(void)app;
-	const struct detail *d = state;
-	return key->request != REQUEST_OPEN || (row >= 0 && d->lines[row].jump >= 0);
+	const struct page *d = state;
+	return key->request != REQUEST_OPEN || (row >= 0 && d->lines[row].item >= 0);
 }
 
 static bool detail_passes(struct app *app, void *state, int row)
 {
 	(void)app;
-	return !((struct detail *)state)->lines[row].text[0];
+	return !((struct page *)state)->lines[row].text[0];
 }
 
 /* Scrolls to the top when another layer is shown. */
@@ -600,10 +575,10 @@ const struct view view_detail = {
 	.group = KEYS_VIEWS,
 	.state_size = sizeof(struct detail),
 	.open = detail_open,
-	.close = detail_close,
+	.close = page_close,
 	.rows = detail_rows,
-	.draw_row = detail_draw_row,
-	.row_text = detail_row_text,
+	.draw_row = page_draw_row,
+	.row_text = page_row_text,
 	.request = detail_request,
 	.can = detail_can,
 	.passes = detail_passes,

@@ -8,11 +8,11 @@
 #define INDENT "          "
 
 /* Lists the other layers that the framework runs in the same rows of its profile. */
-static void add_fused_with(struct app *app, struct detail *d, const struct reality_group *g)
+static void add_fused_with(struct app *app, struct page *d, const struct reality_group *g)
 {
 	struct str names = { 0 };
 	for (int i = 0; i < g->layer_count; i++)
-		if (g->layers[i] != d->layer)
+		if (g->layers[i] != app->layer)
 			str_addf(&names, "%s%s", names.n ? ", " : "with ", app_name(app, g->layers[i]));
 	if (names.n)
 		detail_wrapped(d, STYLE_NORMAL, INDENT, arena_strndup(&d->arena, names.p, names.n));
@@ -20,7 +20,7 @@ static void add_fused_with(struct app *app, struct detail *d, const struct reali
 }
 
 /* Explains why the execution is faster, or cannot be compared. */
-static void add_faster(struct detail *d, const struct reality *y, const struct reality_group *g)
+static void add_faster(struct page *d, const struct reality *y, const struct reality_group *g)
 {
 	if (reality_contradicts(y, g))
 		detail_wrapped(d, STYLE_BAD, INDENT,
@@ -45,7 +45,7 @@ static void add_faster(struct detail *d, const struct reality *y, const struct r
 }
 
 static void add_group(
-	struct app *app, struct detail *d, const struct reality *y, const struct reality_group *g)
+	struct app *app, struct page *d, const struct reality *y, const struct reality_group *g)
 {
 	char text[SAY_INTERVAL], cost[STR_QUANTITY];
 	ADD(d, reality_contradicts(y, g) ? STYLE_BAD : STYLE_BOLD, -1, " real     %s  %s",
@@ -63,12 +63,12 @@ static void add_group(
 }
 
 /* The newest execution, then the one that contradicts the bound at this layer, if it is another. */
-void detail_real(struct app *app, struct detail *d)
+void detail_real(struct app *app, struct page *d)
 {
 	const struct reality *y = app_reality(app);
-	const struct reality_group *g = session_reality_group(y, d->layer);
-	const struct layer_cost *c = app_cost(app, d->layer);
-	if (!y || app_is_body(app, d->layer) || !c)
+	const struct reality_group *g = session_reality_group(y, app->layer);
+	const struct layer_cost *c = app_cost(app, app->layer);
+	if (!y || app_is_body(app, app->layer) || !c)
 		return;
 	if (g)
 		add_group(app, d, y, g);
@@ -76,7 +76,7 @@ void detail_real(struct app *app, struct detail *d)
 		detail_wrapped(d, STYLE_DIM, " ",
 			arena_printf(&d->arena, "real     %s's profile has no separate time for it",
 				app_real_framework(app)));
-	const struct reality *other = session_contradicting(app->session, d->layer);
+	const struct reality *other = session_contradicting(app->session, app->layer);
 	if (other && other != y)
-		add_group(app, d, other, session_reality_group(other, d->layer));
+		add_group(app, d, other, session_reality_group(other, app->layer));
 }

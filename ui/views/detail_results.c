@@ -16,7 +16,7 @@ static bool is_used(const struct result *r, const struct result *used)
 	return used && results_same_key(r, used);
 }
 
-static int name_columns(const struct detail *d)
+static int name_columns(const struct page *d)
 {
 	int rest = d->width - (d->width >= WIDE ? 48 : 21);
 	return rest < 12 ? 12 : rest > 40 ? 40 : rest;
@@ -27,7 +27,7 @@ static const char *matrix_word(enum matrix m)
 	return m == MATRIX_YES ? "yes" : m == MATRIX_NO ? "no" : "?";
 }
 
-static void add_result(struct detail *d, const struct result *r, const struct result *used)
+static void add_result(struct page *d, const struct result *r, const struct result *used)
 {
 	char median[STR_QUANTITY], workspace[STR_QUANTITY];
 	int columns = name_columns(d);
@@ -72,7 +72,7 @@ static void add_result(struct detail *d, const struct result *r, const struct re
 		detail_wrapped(d, STYLE_DIM, "     ", detail_clean(d, text_of(layouts)));
 }
 
-const char *detail_problem_word(struct app *app, struct detail *d, const char *problem, enum style *style)
+const char *detail_problem_word(struct app *app, struct page *d, const char *problem, enum style *style)
 {
 	const char *word = app_problem_state(app, problem, style);
 	enum job_state state =
@@ -85,7 +85,7 @@ const char *detail_problem_word(struct app *app, struct detail *d, const char *p
 }
 
 /* Algorithms that the libraries of a described device offer; none is measured. */
-static void add_planned(struct app *app, struct detail *d, const char *title, const struct planned *p)
+static void add_planned(struct app *app, struct page *d, const char *title, const struct planned *p)
 {
 	int columns = d->width - 24 < 12 ? 12 : d->width - 24;
 	detail_heading(d, arena_printf(&d->arena, "%s (planned, not measured)", title));
@@ -124,7 +124,7 @@ static bool is_of_state(const struct result *r, int state)
 
 /* The values of layouts, once if all are equal: "nhwc" for "src=nhwc dst=nhwc", "nhwc nchw" for
  * "src=nhwc dst=nchw". */
-static const char *layouts_short(struct detail *d, const char *layouts)
+static const char *layouts_short(struct page *d, const char *layouts)
 {
 	struct str out = { 0 };
 	struct text first = { 0 };
@@ -146,7 +146,7 @@ static const char *layouts_short(struct detail *d, const char *layouts)
 }
 
 /* What differs from other algorithms of the same name: " strict", " nhwc"; "" if the name is unique. */
-static const char *algorithm_apart(struct detail *d, const struct result *one, const struct result *const *r,
+static const char *algorithm_apart(struct page *d, const struct result *one, const struct result *const *r,
 	int count)
 {
 	const struct algorithm *a = &one->algorithm;
@@ -166,7 +166,7 @@ static const char *algorithm_apart(struct detail *d, const struct result *one, c
 }
 
 /* The name and what differs from others of that name; a long name is cut to at least half of the columns. */
-static const char *algorithm_label(struct detail *d, const struct result *one, const struct result *const *r,
+static const char *algorithm_label(struct page *d, const struct result *one, const struct result *const *r,
 	int count, int columns)
 {
 	const char *name = *one->algorithm.name ? detail_clean(d, text_of(one->algorithm.name)) :
@@ -176,7 +176,7 @@ static const char *algorithm_label(struct detail *d, const struct result *one, c
 	return arena_printf(&d->arena, "%.*s%s", rest < columns / 2 ? columns / 2 : rest, name, apart);
 }
 
-static const char *state_title(struct detail *d, int state)
+static const char *state_title(struct page *d, int state)
 {
 	return arena_printf(&d->arena, "%s%s", cache_name((enum cache)(state % CACHE_COUNT)),
 		state < CACHE_COUNT ? "" : " iso");
@@ -191,7 +191,7 @@ struct algorithm_columns {
 #define NAME_LEAST 14
 
 /* Those with a result, as many as leave room for names; that of the result in use is always among them. */
-static struct algorithm_columns columns_choose(const struct detail *d, const struct result *const *r,
+static struct algorithm_columns columns_choose(const struct page *d, const struct result *const *r,
 	int count, const struct result *used)
 {
 	struct algorithm_columns c = { .name = d->width - 3 };
@@ -210,7 +210,7 @@ static struct algorithm_columns columns_choose(const struct detail *d, const str
 }
 
 /* An algorithm's medians, one column per state. */
-static void add_algorithm(struct detail *d, const char *label, const struct result *const *r, int count,
+static void add_algorithm(struct page *d, const char *label, const struct result *const *r, int count,
 	const struct result *used, const struct algorithm_columns *c)
 {
 	int columns = c->name;
@@ -239,7 +239,7 @@ static void add_algorithm(struct detail *d, const char *label, const struct resu
 }
 
 /* One row per algorithm; the results of an algorithm are adjacent. */
-static void add_algorithms(struct detail *d, const struct result *const *r, int count,
+static void add_algorithms(struct page *d, const struct result *const *r, int count,
 	const struct result *used)
 {
 	struct algorithm_columns c = columns_choose(d, r, count, used);
@@ -256,7 +256,7 @@ static void add_algorithms(struct detail *d, const struct result *const *r, int 
 }
 
 /* How the cost in use was measured, in a few lines. */
-static void add_used(struct detail *d, const struct result *r)
+static void add_used(struct page *d, const struct result *r)
 {
 	char workspace[STR_QUANTITY];
 	const struct sample_stats *s = &r->stats;
@@ -271,7 +271,7 @@ static void add_used(struct detail *d, const struct result *r)
 		detail_wrapped(d, STYLE_WARN, "     ", detail_clean(d, text_of(r->why)));
 }
 
-void detail_results(struct app *app, struct detail *d, const char *title, const char *problem)
+void detail_results(struct app *app, struct page *d, const char *title, const char *problem)
 {
 	int count;
 	const struct planned *planned = session_planned(app->session, problem);
@@ -296,7 +296,7 @@ void detail_results(struct app *app, struct detail *d, const char *title, const 
 		add_used(d, used);
 }
 
-void detail_measurements(struct app *app, struct detail *d, const char *title, const char *problem)
+void detail_measurements(struct app *app, struct page *d, const char *title, const char *problem)
 {
 	int count;
 	const struct result *const *r = results_of(session_results(app->session), problem, &count);
