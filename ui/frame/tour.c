@@ -4,6 +4,7 @@
 #include "ui/frame/tour.h"
 
 #include "ui/frame/frame.h"
+#include "ui/model/page.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -111,11 +112,8 @@ static int text_lines(struct app *app, struct text lines[LINES_MOST])
 	tour_text(&steps[app->frame->tour.step], &plain);
 	const char *rest = arena_strndup(&app->scratch, plain.p, plain.n);
 	str_free(&plain);
-	while (*rest && count < LINES_MOST) {
-		size_t n = app_break(rest, room);
-		lines[count++] = (struct text){ rest, n };
-		rest += n + strspn(rest + n, " ");
-	}
+	while (count < LINES_MOST && page_part(&rest, room, &lines[count]))
+		count++;
 	return count;
 }
 

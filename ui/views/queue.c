@@ -1,6 +1,7 @@
 /* The jobs of the queue, what they gave, and the lines of the log beneath. A row is a job, by its number. */
 #include "config.h"
 
+#include "ui/model/page.h"
 #include "ui/views/view.h"
 
 #include "base/hash.h"
@@ -316,10 +317,8 @@ static int queue_foot(struct app *app, void *state, int height)
 static int wrapped_rows(const char *text, int width)
 {
 	int rows = 0;
-	for (; *text; rows++) {
-		text += app_break(text, width);
-		text += strspn(text, " ");
-	}
+	for (struct text part; page_part(&text, width, &part);)
+		rows++;
 	return rows ? rows : 1;
 }
 
@@ -331,13 +330,11 @@ static void log_draw(struct app *app, struct area a)
 		const char *line = log_kept(i - 1);
 		line = line ? app_clean(app, text_of(line)) : "";
 		y -= wrapped_rows(line, a.width - 2);
-		for (int at = y; *line; at++) {
-			size_t n = app_break(line, a.width - 2);
+		int at = y;
+		for (struct text part; page_part(&line, a.width - 2, &part); at++)
 			if (at >= 0)
 				canvas_fit(a, 1, at, a.width - 1, STYLE_DIM,
-					arena_printf(&app->scratch, "%.*s", (int)n, line));
-			line += n + strspn(line + n, " ");
-		}
+					arena_strndup(&app->scratch, part.p, part.n));
 	}
 }
 

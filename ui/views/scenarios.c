@@ -1,10 +1,12 @@
 #include "config.h"
 
 #include "ui/model/beside.h"
+#include "ui/model/page.h"
 #include "ui/views/view.h"
 
 #include "session/scenarios.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -278,11 +280,11 @@ static void scenarios_draw_foot(struct app *app, void *state, struct area a)
 	}
 	text = arena_printf(&app->scratch, "%s:%s", app_clean(app,
 		text_of(line_name(&s->lines[s->selected]))), *text ? text : "  -");
-	for (int y = 0; y < a.height && *text; y++) {
-		size_t n = y + 1 < a.height ? app_break(text, a.width - 2) : strlen(text);
-		canvas_fit(a, 1, y, a.width - 1, STYLE_DIM, arena_strndup(&app->scratch, text, n));
-		text += n + strspn(text + n, " ");
-	}
+	struct text part;
+	for (int y = 0; y < a.height; y++)
+		if (page_part(&text, y + 1 < a.height ? a.width - 2 : INT_MAX, &part))
+			canvas_fit(a, 1, y, a.width - 1, STYLE_DIM,
+				arena_strndup(&app->scratch, part.p, part.n));
 }
 
 static void scenarios_select(struct app *app, void *state, int row)
