@@ -480,14 +480,14 @@ static void test_gains(void)
 	type("3 $f");
 	const struct pane *p = app_pane(&app);
 	ok(p->view == &view_layers && sees("fusion"), "the layers, with what fusion saves");
-	is_str(p->view->orders[p->order], "fusion", "sorted by it");
+	is_str(p->list->orders[p->order], "fusion", "sorted by it");
 	int first = app.layer;
 	type("f");
 	double fused = app.session->analysis->layers[first].ns;
 	ok(app.session->scenario.fusion && fused > 0, "the first one is fused");
 	type("$l");
 	ok(sees("launch"), "another what-if");
-	is_str(p->view->orders[p->order], "launch", "sorted by that");
+	is_str(p->list->orders[p->order], "launch", "sorted by that");
 	type("|");
 	ok(!sees("launch "), "| shows the other columns again");
 	type("$z");

@@ -217,17 +217,17 @@ static bool went_to_end; /* by G */
 /* True if the rows behind the last one that can be selected are read, which may hide it. */
 static bool end_is_read(const struct pane *p)
 {
-	bool last = went_to_end && p->view->passes;
+	bool last = went_to_end && p->list->passes;
 	for (int i = p->cursor + 1; last && i < p->shown_count; i++)
-		last = p->view->passes(&app, p->state, p->shown[i]);
+		last = p->list->passes(&app, p->state, p->shown[i]);
 	return last && p->top > p->cursor;
 }
 
 static void check_selected(void)
 {
 	const struct pane *p = app_pane(&app);
-	int heading = p->view->heading != NULL, first = app_header_rows(&app) + heading;
-	if (p->view->draw || p->view->text || !p->shown_count || app.stage->page < 1)
+	int heading = p->list->heading != NULL, first = app_header_rows(&app) + heading;
+	if (p->view->draw || p->list->text || !p->shown_count || app.stage->page < 1)
 		return;
 	int y = first + p->cursor - p->top, others = 0;
 	bool inside = p->cursor >= p->top && p->cursor - p->top < app.stage->page;

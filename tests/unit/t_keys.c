@@ -83,7 +83,7 @@ static void test_views(void)
 		struct text first = { v->keys, v->keys ? strcspn(v->keys, " ") : 0 };
 		const struct key_row *row = keys_find(v, keys_parse(first));
 		ok(row && row->request == REQUEST_VIEW && row->argument == i, "a key shows %s", v->name);
-		ok(!v->draw != !v->rows && v->help && views_find(v->name) == v, "%s is complete", v->name);
+		ok(!v->draw != !v->list && v->help && views_find(v->name) == v, "%s is complete", v->name);
 		details += v->details;
 	}
 	is_int(details, 1, "one view describes the selected layer");

@@ -179,18 +179,18 @@ static void test_headings(void)
 	begin_at(&(struct fixture_options){ .measured = true }, 120, 40);
 	struct pane *p = app_pane(&app);
 	click(" cost", 3);
-	ok(strcmp(p->view->orders[p->order], "cost") == 0 && !p->reverse, "a click on a heading sorts by it");
+	ok(strcmp(p->list->orders[p->order], "cost") == 0 && !p->reverse, "a click on a heading sorts by it");
 	click(" cost", 3);
 	ok(p->reverse, "another one reverses");
 	click("op  ", 3);
-	ok(strcmp(p->view->orders[p->order], "operator") == 0 && !p->reverse, "another heading");
+	ok(strcmp(p->list->orders[p->order], "operator") == 0 && !p->reverse, "another heading");
 	click("dag", 3);
 	is_int(p->order, 0, "back to the model's order");
 	app_show(&app, views_find("problems"), -1);
 	app_draw(&app);
 	click("uses", 3);
 	p = app_pane(&app);
-	is_str(p->view->orders[p->order], "uses", "in the problems too");
+	is_str(p->list->orders[p->order], "uses", "in the problems too");
 	end();
 }
 

@@ -117,7 +117,7 @@ static void offer_files(struct app *app, bool models)
 static void offer_arguments(struct app *app, const struct line_row *row)
 {
 	struct prompt *q = &app->stage->prompt;
-	const struct view *view = app_pane(app)->view;
+	const struct pane *p = app_pane(app);
 	int count;
 	switch (row->action) {
 	case LINE_VIEW:
@@ -135,9 +135,9 @@ static void offer_arguments(struct app *app, const struct line_row *row)
 		break;
 	case LINE_DIM: offer_dims(app); break;
 	case LINE_SORT:
-		for (int i = 0; view->orders && view->orders[i]; i++)
-			if (!view->offers || view->offers(app, app_pane(app)->state, i))
-				offer(q, "", view->orders[i]);
+		for (int i = 0; p->list->orders && p->list->orders[i]; i++)
+			if (!p->list->offers || p->list->offers(app, p->state, i))
+				offer(q, "", p->list->orders[i]);
 		break;
 	case LINE_WRITE: offer_files(app, false); break;
 	case LINE_OPEN: offer_files(app, true); break;

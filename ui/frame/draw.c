@@ -459,9 +459,9 @@ static bool is_split(const struct app *app)
 /* True for a row of a layer that the user marked. */
 static bool row_is_picked(struct app *app, const struct pane *p, int row)
 {
-	if (!app->picked_count || !p->view->subject)
+	if (!app->picked_count || !p->list->subject)
 		return false;
-	struct subject of = p->view->subject(app, p->state, row);
+	struct subject of = p->list->subject(app, p->state, row);
 	return !of.is_problem && of.layer >= 0 && app->picked[of.layer];
 }
 
@@ -520,12 +520,12 @@ static void draw_pane(struct app *app, struct pane *p, struct area a, bool focus
 	for (int y = 0; y < a.height && top + y < p->shown_count; y++) {
 		int row = p->shown[top + y];
 		struct area line = canvas_part(a, 0, y, a.width, 1);
-		p->view->draw_row(app, p->state, row, above, canvas_part(a, marks, y, a.width - marks, 1));
+		p->list->draw_row(app, p->state, row, above, canvas_part(a, marks, y, a.width - marks, 1));
 		above = row;
 		if (row_is_picked(app, p, row))
 			canvas_put(line, 1, 0, STYLE_BOLD, '*');
-		bool selected = focus && (!p->view->text || p->marked) && top + y == p->cursor;
-		if (selected && p->view->heading)
+		bool selected = focus && (!p->list->text || p->marked) && top + y == p->cursor;
+		if (selected && p->list->heading)
 			canvas_put(line, 0, 0, STYLE_BOLD, '>');
 		if (selected)
 			canvas_select(line, 0);
@@ -542,16 +542,16 @@ static void draw_body(struct app *app, struct area body)
 	struct pane *p = app_pane(app);
 	int width = app_list_width(app);
 	struct area list = canvas_part(body, 0, 0, width, body.height);
-	int heading = p->view->heading ? 1 : 0;
-	int foot = p->view->foot ? p->view->foot(app, p->state, list.height) : 0;
+	int heading = p->list->heading ? 1 : 0;
+	int foot = p->list->foot ? p->list->foot(app, p->state, list.height) : 0;
 	app->stage->page = list.height - heading - foot;
 	int marks = pane_marks(app, p);
 	pane_sync(app, p, width);
 	if (foot)
-		p->view->draw_foot(app, p->state,
+		p->list->draw_foot(app, p->state,
 			canvas_part(list, 0, list.height - foot, width, foot));
 	if (heading)
-		p->view->heading(app, p->state, canvas_part(list, marks, 0, width - marks, 1));
+		p->list->heading(app, p->state, canvas_part(list, marks, 0, width - marks, 1));
 	struct area rest = canvas_part(list, 0, heading, width, list.height - heading - foot);
 	if (p->view->draw) {
 		app->stage->chart = rest;

@@ -22,7 +22,7 @@ static void search_restart(struct app *app)
 {
 	struct pane *p = app_pane(app);
 	p->top = app->stage->prompt.start_top;
-	pane_move(app, p, p->view->text ? p->top : app->stage->prompt.start_cursor);
+	pane_move(app, p, p->list->text ? p->top : app->stage->prompt.start_cursor);
 }
 
 /* Called after each change of the search text: finds the first match from where the search began. */
@@ -104,7 +104,7 @@ static bool begin(struct app *app, const struct prompt_use *use)
 {
 	struct prompt *q = &app->stage->prompt;
 	const struct pane *p = app_pane(app);
-	if (!p->view->row_text) {
+	if (!p->list->row_text) {
 		app_note(app, false, "this view cannot be searched");
 		return false;
 	}

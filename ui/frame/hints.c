@@ -69,8 +69,8 @@ static const char *hint_text(struct app *app, const struct key_row *row, bool bu
 		return unbound || busy || !session_queue(s) || !session_analysis(s) ? "" :
 			measure_hint(app, form);
 	case REQUEST_OPEN: return !can_do(app, row) ? "" : view->opens ? view->opens : row->hint;
-	case REQUEST_SORT: return view->orders ? row->hint : "";
-	case REQUEST_SEARCH: return view->row_text ? row->hint : "";
+	case REQUEST_SORT: return view_list(view)->orders ? row->hint : "";
+	case REQUEST_SEARCH: return view_list(view)->row_text ? row->hint : "";
 	case REQUEST_OWN: return row->view == view && can_do(app, row) ? row->hint : "";
 	default: return row->hint;
 	}

@@ -21,7 +21,7 @@ static void layer_select(struct app *app, int layer)
 	struct pane *p = app_pane(app);
 	app->layer = layer;
 	app->generation++;
-	int row = p->view->row_of_layer ? p->view->row_of_layer(app, p->state, layer) : -1;
+	int row = p->list->row_of_layer ? p->list->row_of_layer(app, p->state, layer) : -1;
 	if (row >= 0) {
 		pane_reveal(app, p, row);
 		pane_select_row(app, p, row);
@@ -68,7 +68,7 @@ static bool kind_in_rows(struct app *app, int kind, int direction, int n)
 	struct pane *p = app_pane(app);
 	int found = -1, at = pane_place(p, p->cursor) + direction;
 	for (; n > 0 && at >= 0 && at < p->all_count; at += direction) {
-		struct subject of = p->view->subject(app, p->state, p->all[at]);
+		struct subject of = p->list->subject(app, p->state, p->all[at]);
 		if (!term_kind_holds(app, kind, &of))
 			continue;
 		found = at;
@@ -104,7 +104,7 @@ void jump_kind(struct app *app, int argument)
 {
 	int direction = argument < 0 ? -1 : 1, kind = argument * direction - 1;
 	int n = app->count ? app->count : 1;
-	bool all = app_pane(app)->view->subject ? kind_in_rows(app, kind, direction, n)
+	bool all = app_pane(app)->list->subject ? kind_in_rows(app, kind, direction, n)
 						: kind_in_layers(app, kind, direction, n);
 	if (!all)
 		no_further(app, kind);
@@ -180,7 +180,7 @@ void mark_jump(struct app *app, int letter)
 static void pick_selected(struct app *app)
 {
 	struct pane *p = app_pane(app);
-	bool folds = p->view->shown_for && !p->filter[0], picked = !app->picked[app->layer];
+	bool folds = p->list->shown_for && !p->filter[0], picked = !app->picked[app->layer];
 	int scope = folds ? scope_shown_at(app, app->layer) : -1;
 	app_pick_layer(app, app->layer, picked);
 	for (int row = 0; scope >= 0 && row < app->listed_count; row++)
@@ -198,7 +198,7 @@ static bool pick_next(struct app *app)
 		app->count = 0;
 		view_request(app, &down);
 		app->count = count;
-	} else if (p->view->subject && p->cursor + 1 < p->shown_count) {
+	} else if (p->list->subject && p->cursor + 1 < p->shown_count) {
 		pane_move(app, p, p->cursor + 1);
 	}
 	return app->layer != before;

@@ -208,17 +208,18 @@ static void run_search(struct app *app, const struct line_row *row, const char *
 
 static void run_sort(struct app *app, const struct line_row *row, const char *argument, bool force)
 {
-	const struct view *view = app_pane(app)->view;
+	const struct pane *p = app_pane(app);
+	const char *const *orders = p->list->orders;
 	int found = -1;
 	(void)row;
 	(void)force;
-	for (int i = 0; view->orders && view->orders[i] && found < 0; i++)
-		if ((!view->offers || view->offers(app, app_pane(app)->state, i)) &&
-			strncasecmp(view->orders[i], argument, strlen(argument)) == 0)
+	for (int i = 0; orders && orders[i] && found < 0; i++)
+		if ((!p->list->offers || p->list->offers(app, p->state, i)) &&
+			strncasecmp(orders[i], argument, strlen(argument)) == 0)
 			found = i;
 	if (found >= 0)
 		sort_by(app, found);
-	else if (view->orders)
+	else if (orders)
 		app_note(app, true, "unknown order \"%s\" in this view; Tab after :sort lists the orders",
 			quoted(app, argument));
 	else
@@ -243,7 +244,7 @@ static void run_layer(struct app *app, const struct line_row *row, const char *a
 		layer++;
 	jump_remember(app);
 	scope_reveal(app, layer);
-	app_show(app, view->row_of_layer || view->details ? view : views_at(0), layer);
+	app_show(app, view_list(view)->row_of_layer || view->details ? view : views_at(0), layer);
 }
 
 static void run_write(struct app *app, const struct line_row *row, const char *argument, bool force)

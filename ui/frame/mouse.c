@@ -81,14 +81,14 @@ static void item_click(struct app *app, int x, int y, int64_t now_ms)
 static void row_click(struct app *app, int at, int64_t now_ms)
 {
 	struct pane *p = app_pane(app);
-	if (at < 0 || at >= p->shown_count || p->view->text)
+	if (at < 0 || at >= p->shown_count || p->list->text)
 		return;
 	int row = p->shown[at];
 	bool again = is_again(app, row, now_ms);
 	pane_move(app, p, at);
 	bool reached = pane_row(p) == row; /* it is no continuation of another row */
 	app->frame->clicked = reached ? app->frame->clicked : -1;
-	if (reached && (again || p->view->click_opens))
+	if (reached && (again || p->list->click_opens))
 		request_run(app, &open, 0);
 }
 

@@ -35,7 +35,7 @@ static void layer_step_one(struct app *app, int direction)
 		return;
 	app->layer = layer;
 	app->generation++;
-	int row = pane->view->row_of_layer ? pane->view->row_of_layer(app, pane->state, app->layer) : -1;
+	int row = pane->list->row_of_layer ? pane->list->row_of_layer(app, pane->state, app->layer) : -1;
 	if (row >= 0)
 		pane_select_row(app, pane, row);
 }
@@ -53,7 +53,7 @@ static void sort(struct app *app, int step, bool reverse)
 {
 	struct pane *p = app_pane(app);
 	int count = 0;
-	while (p->view->orders && p->view->orders[count])
+	while (p->list->orders && p->list->orders[count])
 		count++;
 	if (count == 0) {
 		app_note(app, false, "this view cannot be sorted");
@@ -67,13 +67,13 @@ static void sort(struct app *app, int step, bool reverse)
 	}
 	do
 		p->order = (p->order + step + count) % count;
-	while (step && p->view->offers && !p->view->offers(app, p->state, p->order));
+	while (step && p->list->offers && !p->list->offers(app, p->state, p->order));
 	p->reverse = reverse ? !p->reverse : step ? false : p->reverse;
 	pane_reorder(app, p);
 	if (step)
 		pane_move(app, p, 0);
 	pane_tell(app, p);
-	app_note(app, false, "sorted by %s%s", p->view->orders[p->order], p->reverse ? ", reversed" : "");
+	app_note(app, false, "sorted by %s%s", p->list->orders[p->order], p->reverse ? ", reversed" : "");
 }
 
 static void order_clicked(struct app *app, int order)
@@ -81,7 +81,7 @@ static void order_clicked(struct app *app, int order)
 	struct pane *p = app_pane(app);
 	if (p->order == order)
 		sort(app, 0, true);
-	else if (!p->view->offers || p->view->offers(app, p->state, order))
+	else if (!p->list->offers || p->list->offers(app, p->state, order))
 		sort_by(app, order);
 }
 
@@ -146,7 +146,7 @@ static void scroll_to(struct app *app, struct pane *p, int top, int page)
 	int most = p->shown_count > page ? p->shown_count - page : 0;
 	top = top > most ? most : top < 0 ? 0 : top;
 	p->top = top;
-	pane_move(app, p, p->view->text || p->cursor < top ? top : p->cursor >= top + page ? top + page - 1 :
+	pane_move(app, p, p->list->text || p->cursor < top ? top : p->cursor >= top + page ? top + page - 1 :
 		p->cursor);
 	while (p->top > top && p->cursor > top) { /* its continuation rows have no room */
 		p->top = top;
@@ -170,7 +170,7 @@ static bool request_move(struct app *app, enum request r)
 	int page = app->stage->page > 1 ? app->stage->page : 1, half = page > 1 ? page / 2 : 1;
 	int shown = p->shown_count - p->top < page ? p->shown_count - p->top : page;
 	int n = app->count ? app->count : 1;
-	bool text = p->view->text;
+	bool text = p->list->text;
 	switch (r) {
 	case REQUEST_DOWN: pane_step(app, p, n); break;
 	case REQUEST_UP: pane_step(app, p, -n); break;

@@ -7,10 +7,10 @@
 static void cursor_follow(struct app *app)
 {
 	struct pane *p = app_pane(app);
-	if (!p->view->row_at_entry)
+	if (!p->list->row_at_entry)
 		return;
 	pane_sync(app, p, app_list_width(app));
-	pane_select_row(app, p, p->view->row_at_entry(app, p->state));
+	pane_select_row(app, p, p->list->row_at_entry(app, p->state));
 }
 
 /* Called when the session switched devices: reads everything from the new one; layer and scenario stay. */

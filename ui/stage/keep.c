@@ -38,7 +38,7 @@ static json_t *panes_of(const struct app *app)
 		if (!p->order && !p->reverse && !p->filter[0] && !own)
 			continue;
 		json_object_set_new(out, p->view->name, json_pack("{s:s, s:b, s:o, s:o*}", "sort",
-			p->order ? p->view->orders[p->order] : "", "reverse", p->reverse, "filter",
+			p->order ? p->list->orders[p->order] : "", "reverse", p->reverse, "filter",
 			json_text(text_of(p->filter)), "own", own));
 	}
 	return out;
@@ -142,12 +142,12 @@ static void pane_restore(struct app *app, struct pane *p, const json_t *kept)
 	pane_open(app, p);
 	if (own && p->view->restore)
 		p->view->restore(app, p->state, own);
-	for (int i = 0; p->view->orders && p->view->orders[i]; i++)
-		if (*sort && strcmp(p->view->orders[i], sort) == 0 &&
-			(!p->view->offers || p->view->offers(app, p->state, i)))
+	for (int i = 0; p->list->orders && p->list->orders[i]; i++)
+		if (*sort && strcmp(p->list->orders[i], sort) == 0 &&
+			(!p->list->offers || p->list->offers(app, p->state, i)))
 			p->order = i;
-	p->reverse = p->view->orders && json_is_true(json_object_get(kept, "reverse"));
-	if (p->view->row_text && strlen(filter) < sizeof(p->filter))
+	p->reverse = p->list->orders && json_is_true(json_object_get(kept, "reverse"));
+	if (p->list->row_text && strlen(filter) < sizeof(p->filter))
 		snprintf(p->filter, sizeof(p->filter), "%s", filter);
 	p->seen_width = -1; /* order and filter are applied with the next rows */
 }

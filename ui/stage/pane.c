@@ -29,7 +29,7 @@ void pane_close(struct app *app, struct pane *p)
 	free(p->shown);
 	free(p->all);
 	free(p->place);
-	*p = (struct pane){ .view = p->view };
+	*p = (struct pane){ .view = p->view, .list = p->list };
 }
 
 int pane_row(const struct pane *p)
@@ -40,7 +40,7 @@ int pane_row(const struct pane *p)
 /* True for a row that the cursor skips. */
 static bool pane_passes(struct app *app, const struct pane *p, int at)
 {
-	return p->view->passes && p->view->passes(app, p->state, p->shown[at]);
+	return p->list->passes && p->list->passes(app, p->state, p->shown[at]);
 }
 
 /* Moves off a continuation row: in the direction of the move or, at the end, back. */
@@ -58,7 +58,7 @@ static void pane_keep_visible(struct app *app, struct pane *p)
 {
 	int page = app->stage->page > 0 ? app->stage->page : 1;
 	int last = p->shown_count > 0 ? p->shown_count - 1 : 0;
-	if (p->view->text) {
+	if (p->list->text) {
 		int lowest = p->shown_count > page ? p->shown_count - page : 0;
 		p->cursor = p->cursor > last ? last : p->cursor < 0 ? 0 : p->cursor;
 		if (p->marked && (p->cursor < p->top || p->cursor >= p->top + page))
@@ -86,8 +86,8 @@ static void pane_keep_visible(struct app *app, struct pane *p)
 void pane_tell(struct app *app, struct pane *p)
 {
 	int row = pane_row(p);
-	if (p->view->select && row >= 0)
-		p->view->select(app, p->state, row);
+	if (p->list->select && row >= 0)
+		p->list->select(app, p->state, row);
 }
 
 struct order {
@@ -99,9 +99,9 @@ static int order_compare(const void *x, const void *y, void *context)
 {
 	const struct order *o = context;
 	int a = *(const int *)x, b = *(const int *)y;
-	bool compares = o->pane->order || o->pane->view->ranked;
+	bool compares = o->pane->order || o->pane->list->ranked;
 	struct arena_mark mark = arena_mark(&o->app->scratch);
-	int c = compares ? o->pane->view->compare(o->app, o->pane->state, o->pane->order, a, b) : 0;
+	int c = compares ? o->pane->list->compare(o->app, o->pane->state, o->pane->order, a, b) : 0;
 	arena_return(&o->app->scratch, mark);
 	if (c == 0)
 		c = a < b ? -1 : a > b;
@@ -124,11 +124,11 @@ static int numbered_compare(const void *x, const void *y)
 static bool sort_by_numbers(struct app *app, struct pane *p, int count)
 {
 	double number;
-	if (!p->order || !p->view->number || !p->view->number(app, p->state, p->order, p->all[0], &number))
+	if (!p->order || !p->list->number || !p->list->number(app, p->state, p->order, p->all[0], &number))
 		return false;
 	struct numbered *list = base_malloc((size_t)count * sizeof(*list));
 	for (int i = 0; i < count; i++) {
-		p->view->number(app, p->state, p->order, p->all[i], &number);
+		p->list->number(app, p->state, p->order, p->all[i], &number);
 		list[i] = (struct numbered){ isnan(number) ? -INFINITY : number, p->all[i] };
 	}
 	qsort(list, (size_t)count, sizeof(*list), numbered_compare);
@@ -156,7 +156,7 @@ static void sort_rows(struct app *app, struct pane *p, int count)
 
 int pane_parse(const struct pane *p, const char *text, struct terms *out, struct error *err)
 {
-	return terms_parse(out, text, !p->view->subject, err);
+	return terms_parse(out, text, !p->list->subject, err);
 }
 
 static bool row_holds(struct app *app, struct pane *p, int row, const struct terms *terms)
@@ -167,15 +167,15 @@ static bool row_holds(struct app *app, struct pane *p, int row, const struct ter
 	for (int i = 0; i < terms->count; i++) {
 		const struct term *t = &terms->term[i];
 		if (t->key) {
-			of = asked ? of : p->view->subject(app, p->state, row);
+			of = asked ? of : p->list->subject(app, p->state, row);
 			asked = true;
 			if (!term_holds(app, t, &of))
 				return false;
 			continue;
 		}
-		bool has = p->view->row_has && p->view->row_has(app, p->state, row, t->value);
+		bool has = p->list->row_has && p->list->row_has(app, p->state, row, t->value);
 		if (!has && !text)
-			text = p->view->row_text(app, p->state, row);
+			text = p->list->row_text(app, p->state, row);
 		has = has || text_contains(text_of(text), t->value);
 		if (has == t->negated)
 			return false;
@@ -194,7 +194,7 @@ static bool row_matches(struct app *app, struct pane *p, int row, const struct t
 
 int pane_shown_for(struct app *app, const struct pane *p, int row)
 {
-	return row < 0 || p->filter[0] || !p->view->shown_for ? row : p->view->shown_for(app, p->state, row);
+	return row < 0 || p->filter[0] || !p->list->shown_for ? row : p->list->shown_for(app, p->state, row);
 }
 
 int pane_place(const struct pane *p, int at)
@@ -206,7 +206,7 @@ void pane_reveal(struct app *app, struct pane *p, int row)
 {
 	if (pane_shown_for(app, p, row) == row)
 		return;
-	p->view->reveal(app, p->state, row);
+	p->list->reveal(app, p->state, row);
 	pane_reorder(app, p);
 }
 
@@ -221,7 +221,7 @@ void pane_reorder(struct app *app, struct pane *p)
 		p->all = base_realloc(p->all, (size_t)p->capacity * sizeof(*p->all));
 		p->place = base_realloc(p->place, (size_t)p->capacity * sizeof(*p->place));
 	}
-	bool sorts = p->order || p->reverse || p->view->ranked, filters = p->filter[0] && p->view->row_text,
+	bool sorts = p->order || p->reverse || p->list->ranked, filters = p->filter[0] && p->list->row_text,
 	     keeps = sorts && !filters && p->has_all == p->row_count; /* they may be in order still */
 	for (int i = 0; i < p->row_count && !keeps; i++)
 		if (!filters || row_matches(app, p, i, &filter))
@@ -247,7 +247,7 @@ void pane_select_row(struct app *app, struct pane *p, int row)
 	for (int i = 0; i < p->shown_count; i++)
 		if (p->shown[i] == row) {
 			p->cursor = i;
-			if (p->view->text)
+			if (p->list->text)
 				p->top = i;
 			break;
 		}
@@ -256,20 +256,20 @@ void pane_select_row(struct app *app, struct pane *p, int row)
 
 int pane_marks(const struct app *app, const struct pane *p)
 {
-	return app->picked_count && p->view->subject ? 1 : 0;
+	return app->picked_count && p->list->subject ? 1 : 0;
 }
 
 void pane_sync(struct app *app, struct pane *p, int width)
 {
 	width -= pane_marks(app, p);
-	int rows = p->view->rows ? p->view->rows(app, p->state, width) : 0;
+	int rows = p->list->rows ? p->list->rows(app, p->state, width) : 0;
 	bool same = rows == p->row_count && p->seen_generation == app->generation && p->seen_width == width;
 	p->row_count = rows;
 	p->seen_generation = app->generation;
 	p->seen_width = width;
 	if (same)
 		pane_keep_visible(app, p);
-	else if (p->view->text) {
+	else if (p->list->text) {
 		int top = p->top;
 		pane_reorder(app, p);
 		p->top = top;
@@ -283,7 +283,7 @@ void pane_move(struct app *app, struct pane *p, int to)
 	int last = p->shown_count > 0 ? p->shown_count - 1 : 0, direction = to < p->cursor ? -1 : 1;
 	p->cursor = to > last ? last : to < 0 ? 0 : to;
 	p->marked = false;
-	if (p->view->text)
+	if (p->list->text)
 		p->top = p->cursor;
 	else
 		pane_settle(app, p, direction);
@@ -293,7 +293,7 @@ void pane_move(struct app *app, struct pane *p, int to)
 
 void pane_find_show(struct app *app, struct pane *p, int at, bool open)
 {
-	if (!p->view->text) {
+	if (!p->list->text) {
 		int row = p->all[at];
 		if (open)
 			pane_reveal(app, p, row);
@@ -325,7 +325,7 @@ static int cursor_step(struct app *app, struct pane *p, int by)
 
 void pane_step(struct app *app, struct pane *p, int by)
 {
-	if (p->view->text)
+	if (p->list->text)
 		pane_move(app, p, p->top + by);
 	else
 		scroll_to_row(app, p, cursor_step(app, p, by) + p->top);
@@ -335,7 +335,7 @@ void pane_scroll(struct app *app, struct pane *p, int by)
 {
 	int top = p->top + by;
 	p->top = top < 0 ? 0 : top;
-	if (p->view->text)
+	if (p->list->text)
 		pane_move(app, p, p->top);
 	else if (cursor_step(app, p, by) == by)
 		scroll_to_row(app, p, top);
@@ -361,7 +361,7 @@ const char *pane_filter_text(struct app *app, const struct pane *p, int room)
 int pane_find(struct app *app, struct pane *p, int from, int direction, const char *text)
 {
 	struct terms terms;
-	if (!p->view->row_text || pane_parse(p, text, &terms, NULL) || !terms.count)
+	if (!p->list->row_text || pane_parse(p, text, &terms, NULL) || !terms.count)
 		return -1;
 	for (int i = 0; i < p->all_count; i++) {
 		int at = (from + direction * i) % p->all_count;

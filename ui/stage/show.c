@@ -27,7 +27,7 @@ int app_list_width(const struct app *app)
 		app->name_columns; /* names that are cut take columns of the details */
 	wanted += app_has_real_column(app) ? APP_REAL_COLUMNS : 0;
 	wanted += wanted >= APP_LIST_WIDE ? APP_LIST_WIDE_MORE : 0;
-	if (v->long_names && width - right - 1 < wanted)
+	if (view_list(v)->long_names && width - right - 1 < wanted)
 		right = width - 1 - wanted;
 	return width - (right < APP_PANE_COLUMNS ? APP_PANE_COLUMNS : right) - 1;
 }
@@ -52,7 +52,7 @@ bool app_refresh(struct app *app)
 {
 	enum app_change change = app_renew(app);
 	const struct pane *p = app_pane(app);
-	if (change == APP_RELISTED && p->is_open && !p->view->text && !p->view->details)
+	if (change == APP_RELISTED && p->is_open && !p->list->text && !p->view->details)
 		pane_enter(app);
 	return change != APP_SAME;
 }
@@ -63,11 +63,11 @@ void pane_enter(struct app *app)
 	int layer = app->layer;
 	pane_open(app, p);
 	pane_sync(app, p, app_list_width(app));
-	int row = p->view->row_of_layer ? p->view->row_of_layer(app, p->state, layer)
-		: p->view->row_at_entry ? p->view->row_at_entry(app, p->state) : -1;
+	int row = p->list->row_of_layer ? p->list->row_of_layer(app, p->state, layer)
+		: p->list->row_at_entry ? p->list->row_at_entry(app, p->state) : -1;
 	if (row >= 0)
 		pane_select_row(app, p, row);
-	if (p->view->row_of_layer && pane_row(p) != pane_shown_for(app, p, row))
+	if (p->list->row_of_layer && pane_row(p) != pane_shown_for(app, p, row))
 		pane_tell(app, p); /* not listed: take the layer of the highlighted row */
 }
 
@@ -146,7 +146,7 @@ void sort_by(struct app *app, int order)
 	pane_reorder(app, p);
 	pane_move(app, p, 0);
 	pane_tell(app, p);
-	app_note(app, false, "sorted by %s", p->view->orders[order]);
+	app_note(app, false, "sorted by %s", p->list->orders[order]);
 }
 
 bool view_request(struct app *app, const struct key_row *key)
@@ -158,8 +158,9 @@ bool view_request(struct app *app, const struct key_row *key)
 /* The number of the view's order of that name, or -1. */
 int order_named(const struct view *view, const char *name)
 {
-	for (int i = 0; view->orders && view->orders[i]; i++)
-		if (strcmp(view->orders[i], name) == 0)
+	const char *const *orders = view_list(view)->orders;
+	for (int i = 0; orders && orders[i]; i++)
+		if (strcmp(orders[i], name) == 0)
 			return i;
 	return -1;
 }

@@ -15,7 +15,7 @@ void stage_begin(struct app *app, int columns, int rows, bool ascii)
 	s->canvas.ascii = ascii;
 	canvas_resize(&s->canvas, columns, rows);
 	for (int i = 0; i < count; i++)
-		s->panes[i].view = views_at(i);
+		s->panes[i] = (struct pane){ .view = views_at(i), .list = view_list(views_at(i)) };
 }
 
 void stage_end(struct app *app)

@@ -13,6 +13,7 @@
 /* A view with its state and position. */
 struct pane {
 	const struct view *view;
+	const struct list *list; /* the view's; of a chart an empty one */
 	void *state;
 	bool is_open;
 	int row_count;       /* of the view */

@@ -66,6 +66,12 @@ void views_names(struct str *out)
 		str_addf(out, "%s%s", i ? ", " : "", views_at(i)->name);
 }
 
+const struct list *view_list(const struct view *view)
+{
+	static const struct list no_rows;
+	return view->list ? view->list : &no_rows;
+}
+
 void view_draw_in_use(struct area line)
 {
 	canvas_put(line, 1, 0, STYLE_GOOD, line.canvas->ascii ? '@' : 0x25cf);

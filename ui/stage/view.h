@@ -9,89 +9,96 @@
 #include "ui/model/terms.h"
 #include "ui/stage/keys.h"
 
-struct view {
-	const char *name;            /* for --view, and shown at the top right */
-	const char *help;            /* one line, for the help screen and the manual page */
-	const char *keys;            /* that show it, as in struct key_row: "7 A", "gr" */
-	enum key_group group;        /* of these keys */
-	const char *hint;            /* short text for the bottom line; NULL: no hint */
-	const struct key_row *own;   /* keys that only this view has, passed to its request; the last row is
-					zeros; may be NULL */
-	size_t state_size;           /* the view's own state, zeroed before open */
-	void (*open)(struct app *app, void *state);  /* may be NULL */
-	void (*close)(struct app *app, void *state); /* frees what the state owns; may be NULL */
-	/* A view without rows (a chart): fills the area. Keys that move (REQUEST_DOWN to
-	 * REQUEST_PREVIOUS_LAYER), Left and Right (REQUEST_FOLD, REQUEST_UNFOLD) go to its request; the
-	 * members about rows are not used. NULL: a view of rows. */
-	void (*draw)(struct app *app, void *state, struct area area);
+/* The rows of a view. Members may be NULL but rows and draw_row. What pages of lines have in common is in
+ * ui/model/page.h. */
+struct list {
 	/* Number of rows for an area `width` columns wide; called before every drawing; the view may rebuild
 	 * its rows then. */
 	int (*rows)(struct app *app, void *state, int width);
-	/* The line above the rows; NULL = none. */
+	/* The line above the rows. */
 	void (*heading)(struct app *app, void *state, struct area line);
 	/* Draws row (the view's own numbering, whatever the order) into an area one line high. shown_after:
 	 * the row drawn on the line above, or -1. */
 	void (*draw_row)(struct app *app, void *state, int row, int shown_after, struct area line);
-	/* Text of a row for search and filter, cleaned; lives until the next drawing. NULL function = no
-	 * search. */
+	/* Text of a row for search and filter, cleaned; lives until the next drawing. NULL: no search. */
 	const char *(*row_text)(struct app *app, void *state, int row);
-	/* True if a cheap part of row_text contains the text; false: unknown. May be NULL. */
+	/* True if a cheap part of row_text contains the text; false: unknown. */
 	bool (*row_has)(struct app *app, void *state, int row, struct text text);
-	/* The layer or problem that a row is about, for terms in searches and filters. NULL: none. */
+	/* The layer or problem that a row is about, for terms in searches and filters. */
 	struct subject (*subject)(struct app *app, void *state, int row);
 	/* The row that is shown in place of a row: another one that stands for it (a closed fold), or the
 	 * row itself. Not used while a filter is set. NULL: no row is hidden. */
 	int (*shown_for)(struct app *app, void *state, int row);
 	void (*reveal)(struct app *app, void *state, int row); /* opens what hides the row; with shown_for */
 	/* Names of the sort orders, NULL-terminated, the first is the view's own; and a comparison of two
-	 * rows in one of the others. NULL = no sorting. */
+	 * rows in one of the others. NULL: no sorting. */
 	const char *const *orders;
 	/* Returns false for an order that does not apply now; it is skipped. NULL: all apply. */
 	bool (*offers)(const struct app *app, const void *state, int order);
 	int (*compare)(struct app *app, void *state, int order, int a, int b);
 	/* The number that an order sorts a row by, largest first, NaN last: faster for many rows. Returns
-	 * false for an order by something else. May be NULL. */
+	 * false for an order by something else. */
 	bool (*number)(struct app *app, void *state, int order, int row, double *number);
 	bool ranked; /* compare also says the view's own order, 0: the numbers of rows do not */
-	/* Lines at the bottom of an area of that height that are no rows, and what is there. NULL: none. */
+	/* Lines at the bottom of an area of that height that are no rows, and what is there. */
 	int (*foot)(struct app *app, void *state, int height);
 	void (*draw_foot)(struct app *app, void *state, struct area area);
+	/* Called when row `row` is selected: the view may set app->layer. */
+	void (*select)(struct app *app, void *state, int row);
+	/* Row of a layer, or -1; selected when the view is opened. */
+	int (*row_of_layer)(struct app *app, void *state, int layer);
+	/* Row to select when a view without row_of_layer is opened, or -1. */
+	int (*row_at_entry)(struct app *app, void *state);
+	/* True for a continuation or blank line, which the cursor skips. */
+	bool (*passes)(struct app *app, void *state, int row);
+	bool click_opens;            /* one click does what Enter does; else it takes two */
+	bool text;                   /* a page of text: it scrolls, and has a cursor only on a search
+					result */
+	bool long_names;             /* with `beside`: names of layers may take columns of the details */
+};
+
+struct view {
+	const char *name;            /* for --view, and shown at the top right */
+	const char *help;            /* one line, for the help screen and the manual page */
+	const char *keys;            /* that show it, as in struct key_row: "7 A", "gr" */
+	enum key_group group;        /* of these keys */
+	const char *hint;            /* short text for the bottom line; NULL: no hint */
+	const char *opens;           /* what Enter does, for the hints at the bottom; NULL: the key table's */
+	const struct key_row *own;   /* keys that only this view has, passed to its request; the last row is
+					zeros; may be NULL */
+	size_t state_size;           /* the view's own state, zeroed before open */
+	void (*open)(struct app *app, void *state);  /* may be NULL */
+	void (*close)(struct app *app, void *state); /* frees what the state owns; may be NULL */
+	const struct list *list;     /* its rows; NULL: a chart */
+	/* A chart: fills the area. Keys that move (REQUEST_DOWN to REQUEST_PREVIOUS_LAYER), Left and Right
+	 * (REQUEST_FOLD, REQUEST_UNFOLD) go to its request. */
+	void (*draw)(struct app *app, void *state, struct area area);
+	/* A click in a chart chose what it drew with app_item. NULL: it is a layer, which is selected. */
+	void (*pick)(struct app *app, void *state, int item);
 	/* Handles REQUEST_OPEN, REQUEST_FOLD and REQUEST_UNFOLD for the selected row (-1: none), its own keys
 	 * and, if it draws an area, keys that move; app->count has a typed count. False: it did nothing. */
 	bool (*request)(struct app *app, void *state, const struct key_row *key, int row);
 	/* False: Enter or a key of its own does nothing for the selected row (-1: none), and is not offered
 	 * at the bottom. NULL: all are offered. */
 	bool (*can)(const struct app *app, const void *state, const struct key_row *key, int row);
-	/* A click in a chart chose what it drew with app_item. NULL: it is a layer, which is selected. */
-	void (*pick)(struct app *app, void *state, int item);
-	/* Called when row `row` is selected: the view may set app->layer. May be NULL. */
-	void (*select)(struct app *app, void *state, int row);
-	/* Row of a layer, or -1; selected when the view is opened. May be NULL. */
-	int (*row_of_layer)(struct app *app, void *state, int layer);
-	/* Row to select when a view without row_of_layer is opened, or -1. May be NULL. */
-	int (*row_at_entry)(struct app *app, void *state);
-	/* True for a continuation or blank line, which the cursor skips. May be NULL. */
-	bool (*passes)(struct app *app, void *state, int row);
 	/* Goes on with what the view computes beside other work, for about `ms` (0: only asks). Returns true
 	 * while there is more. It is drawn again after each part. May be NULL. */
 	bool (*work)(struct app *app, void *state, int ms);
+	/* Milliseconds until the view must be drawn again; -1: no such time. May be NULL. */
+	int (*due_ms)(struct app *app, void *state);
 	/* What of the view's own state comes back with the model (NULL: nothing), and gives it back; what was
 	 * kept is untrusted. May be NULL. */
 	json_t *(*keep)(const struct app *app, const void *state);
 	void (*restore)(struct app *app, void *state, const json_t *kept);
-	/* Milliseconds until the view must be drawn again; -1: no such time. May be NULL. */
-	int (*due_ms)(struct app *app, void *state);
-	bool click_opens;            /* one click does what Enter does; else it takes two */
-	const char *opens;           /* what Enter does, for the hints at the bottom; NULL: the key table's */
-	bool text;                   /* a page of text: it scrolls, and has a cursor only on a search
-					result */
 	bool own_footer;             /* no rows for the selected layer at the bottom */
 	bool passing;                /* one chooses here and goes on: it is not the view that comes back */
 	bool details;                /* of one view: it describes the selected layer; Esc goes back through
 					the layers that app_follow left */
 	bool beside;                 /* on a wide screen the details are at its right */
-	bool long_names;             /* with `beside`: names of layers may take columns of the details */
 };
+
+/* Its rows; of a chart a list without members. */
+const struct list *view_list(const struct view *view);
 
 /* ---- the table of views ---- */
 

@@ -57,7 +57,8 @@ static void add_how(struct advice_page *p)
 		add_line(p, 1, STYLE_HEADER, arena_printf(&p->page.arena, "How: %s", how->name));
 		for (int k = 0; k < ADVICE_FRAMEWORKS; k++)
 			add(p, 3, STYLE_NORMAL,
-				arena_printf(&p->page.arena, "%s: %s", advice_framework_name(k), how->ways[k]));
+				arena_printf(&p->page.arena, "%s: %s", advice_framework_name(k),
+					how->ways[k]));
 	}
 }
 
@@ -80,8 +81,8 @@ static void add_target(struct advice_page *p)
 	const char *mark = l->estimated ? "~" : "", *to = str_duration(time, l->target_ns);
 	str_duration(low, l->least_ns);
 	if (!isnan(p->target.items_per_s))
-		to = arena_printf(&p->page.arena, "%s/s (a batch in %s)", str_count(rate, p->target.items_per_s),
-			to);
+		to = arena_printf(&p->page.arena, "%s/s (a batch in %s)",
+			str_count(rate, p->target.items_per_s), to);
 	if (isnan(l->target_ns) || isnan(l->start_ns))
 		return;
 	add_line(p, 0, STYLE_NORMAL, "");
@@ -107,14 +108,16 @@ static void lines_make(struct advice_page *p)
 	if (!p->known)
 		add_line(p, 1, STYLE_DIM, "computing...");
 	else if (!p->list.count)
-		add_line(p, 1, STYLE_DIM, arena_printf(&p->page.arena, "no advice: %s%s", advice_none(&p->list),
-			!isnan(p->list.start_ns) ? "" : arena_printf(&p->page.arena,
-				"; %s measures missing problems", key_named("measure"))));
+		add_line(p, 1, STYLE_DIM, arena_printf(&p->page.arena, "no advice: %s%s",
+			advice_none(&p->list), !isnan(p->list.start_ns) ? "" :
+			arena_printf(&p->page.arena, "; %s measures missing problems",
+				key_named("measure"))));
 	add_target(p);
 	for (int i = 0; i < ADVICE_LACKS && p->known && !isnan(p->list.start_ns); i++) {
 		const char *what = advice_left_out(&p->list, i, &p->page.arena);
 		const char *way = i != LACKS_RESULTS ? "" :
-			arena_printf(&p->page.arena, "; switch it on, then %s measures it", key_named("measure"));
+			arena_printf(&p->page.arena, "; switch it on, then %s measures it",
+				key_named("measure"));
 		if (what)
 			add(p, 1, STYLE_WARN,
 				arena_printf(&p->page.arena, "Left out, %s%s.", what, way));
@@ -338,6 +341,15 @@ static void advice_select(struct app *app, void *state, int row)
 		app->layer = p->list.items[advice].layers[0];
 }
 
+static const struct list advice_list = {
+	.rows = advice_rows,
+	.heading = advice_heading,
+	.draw_row = advice_draw_row,
+	.row_text = page_row_text,
+	.select = advice_select,
+	.passes = page_passes,
+};
+
 const struct view view_advice = {
 	.name = "advice",
 	.help = "what to do first from the current scenario on, its saving, and how to do it; {open} marks "
@@ -347,14 +359,9 @@ const struct view view_advice = {
 	.own = advice_keys,
 	.state_size = sizeof(struct advice_page),
 	.close = advice_close,
-	.rows = advice_rows,
+	.list = &advice_list,
 	.work = advice_work,
-	.heading = advice_heading,
-	.draw_row = advice_draw_row,
-	.row_text = page_row_text,
 	.request = advice_request,
 	.can = advice_can,
-	.select = advice_select,
-	.passes = page_passes,
 	.opens = "its layers",
 };

@@ -309,6 +309,14 @@ static bool algorithms_request(struct app *app, void *state, const struct key_ro
 	return true;
 }
 
+static const struct list algorithms_list = {
+	.rows = algorithms_rows,
+	.heading = algorithms_heading,
+	.draw_row = algorithms_draw_row,
+	.row_text = algorithms_row_text,
+	.row_of_layer = algorithms_row_of_layer,
+};
+
 const struct view view_algorithms = {
 	.name = "algorithms",
 	.help = "the algorithms of the selected layer beside the best and the preferred one; fused and apart",
@@ -316,10 +324,6 @@ const struct view view_algorithms = {
 	.group = KEYS_VIEWS,
 	.state_size = sizeof(struct algorithms),
 	.close = algorithms_close,
-	.rows = algorithms_rows,
-	.heading = algorithms_heading,
-	.draw_row = algorithms_draw_row,
-	.row_text = algorithms_row_text,
-	.row_of_layer = algorithms_row_of_layer,
+	.list = &algorithms_list,
 	.request = algorithms_request,
 };

@@ -497,7 +497,8 @@ static void detail_make(struct app *app, struct page *d)
 	int index = app_own_problem(app, app->layer);
 	const char *own = index >= 0 ? p->problems[index].text : NULL;
 	const char *fused =
-		cost && cost->group && cost->group->layers[0] == app->layer ? app_problem(app, app->layer) : NULL;
+		cost && cost->group && cost->group->layers[0] == app->layer ? app_problem(app, app->layer)
+									    : NULL;
 	add_problem(app, d);
 	if (fused) {
 		detail_heading(d, "Fused problem in use");
@@ -568,6 +569,14 @@ static int detail_row_of_layer(struct app *app, void *state, int layer)
 	return 0;
 }
 
+static const struct list detail_list = {
+	.rows = detail_rows,
+	.draw_row = page_draw_row,
+	.row_text = page_row_text,
+	.passes = detail_passes,
+	.row_of_layer = detail_row_of_layer,
+};
+
 const struct view view_detail = {
 	.name = "detail",
 	.help = "all facts about one layer; {open} follows lines that name another layer",
@@ -576,14 +585,10 @@ const struct view view_detail = {
 	.state_size = sizeof(struct detail),
 	.open = detail_open,
 	.close = page_close,
-	.rows = detail_rows,
-	.draw_row = page_draw_row,
-	.row_text = page_row_text,
+	.list = &detail_list,
 	.request = detail_request,
 	.can = detail_can,
-	.passes = detail_passes,
 	.opens = "follow",
-	.row_of_layer = detail_row_of_layer,
 	.own_footer = true,
 	.details = true,
 };

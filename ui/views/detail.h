@@ -1,5 +1,5 @@
-/* The details page of the selected layer; an item is a layer that Enter opens. Lines made by detail.c and, for algorithms and measurements,
- * detail_results.c. */
+/* The details page of the selected layer; an item is a layer that Enter opens. Lines made by detail.c and,
+ * for algorithms and measurements, detail_results.c. */
 #ifndef UI_VIEWS_DETAIL_H
 #define UI_VIEWS_DETAIL_H
 

@@ -258,6 +258,15 @@ static bool devices_request(struct app *app, void *state, const struct key_row *
 	return true;
 }
 
+static const struct list devices_list = {
+	.rows = devices_rows,
+	.heading = devices_heading,
+	.draw_row = devices_draw_row,
+	.row_text = devices_row_text,
+	.row_at_entry = devices_row_at_entry,
+	.passes = page_passes,
+};
+
 const struct view view_devices = {
 	.name = "devices",
 	.help = "runners, recorded and described devices; {open} switches: scenario and layer stay",
@@ -266,13 +275,8 @@ const struct view view_devices = {
 	.own = devices_keys,
 	.state_size = sizeof(struct devices),
 	.close = devices_close,
-	.rows = devices_rows,
-	.heading = devices_heading,
-	.draw_row = devices_draw_row,
-	.row_text = devices_row_text,
+	.list = &devices_list,
 	.request = devices_request,
-	.row_at_entry = devices_row_at_entry,
-	.passes = page_passes,
 	.opens = "use it",
 	.own_footer = true,
 };

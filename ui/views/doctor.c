@@ -95,6 +95,13 @@ static bool doctor_view_request(struct app *app, void *state, const struct key_r
 	return true;
 }
 
+static const struct list doctor_list = {
+	.rows = doctor_view_rows,
+	.draw_row = page_draw_row,
+	.row_text = page_row_text,
+	.text = true,
+};
+
 const struct view view_doctor = {
 	.name = "doctor",
 	.help = "what distorts measurements on this machine, and the fix; {open} refreshes",
@@ -103,12 +110,9 @@ const struct view view_doctor = {
 	.state_size = sizeof(struct doctor_page),
 	.open = doctor_view_open,
 	.close = doctor_view_close,
-	.rows = doctor_view_rows,
-	.draw_row = page_draw_row,
-	.row_text = page_row_text,
+	.list = &doctor_list,
 	.request = doctor_view_request,
 	.due_ms = doctor_view_due_ms,
 	.opens = "refresh",
-	.text = true,
 	.own_footer = true,
 };

@@ -192,6 +192,14 @@ static bool groups_request(struct app *app, void *state, const struct key_row *k
 	return show_layers(app, s, row);
 }
 
+static const struct list groups_list = {
+	.rows = groups_rows,
+	.heading = groups_heading,
+	.draw_row = groups_draw_row,
+	.row_text = groups_row_text,
+	.passes = groups_passes,
+};
+
 const struct view view_groups = {
 	.name = "groups",
 	.help = "costs by operator type, scope, class or limit, and their distribution; {open} shows the "
@@ -201,11 +209,7 @@ const struct view view_groups = {
 	.own = groups_keys,
 	.state_size = sizeof(struct groups),
 	.close = groups_close,
-	.rows = groups_rows,
-	.heading = groups_heading,
-	.draw_row = groups_draw_row,
-	.row_text = groups_row_text,
-	.passes = groups_passes,
+	.list = &groups_list,
 	.request = groups_request,
 	.opens = "its layers",
 };

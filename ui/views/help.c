@@ -176,8 +176,17 @@ static void help_draw_row(struct app *app, void *state, int row, int above, stru
 	const struct page_line *l = &((struct page *)state)->lines[row];
 	page_draw_row(app, state, row, above, line);
 	if (l->label)
-		canvas_fit(line, LEFT_AT, 0, *l->text ? LEFT_WIDTH : line.width - LEFT_AT, STYLE_BOLD, l->label);
+		canvas_fit(line, LEFT_AT, 0, *l->text ? LEFT_WIDTH : line.width - LEFT_AT, STYLE_BOLD,
+			l->label);
 }
+
+static const struct list help_list = {
+	.rows = help_rows,
+	.row_at_entry = help_entry,
+	.draw_row = help_draw_row,
+	.row_text = page_row_text,
+	.text = true,
+};
 
 const struct view view_help = {
 	.name = "help",
@@ -187,10 +196,6 @@ const struct view view_help = {
 	.hint = "help",
 	.state_size = sizeof(struct help),
 	.close = page_close,
-	.rows = help_rows,
-	.row_at_entry = help_entry,
-	.draw_row = help_draw_row,
-	.row_text = page_row_text,
-	.text = true,
+	.list = &help_list,
 	.own_footer = true,
 };

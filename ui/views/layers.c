@@ -565,14 +565,7 @@ static int layers_row_of_layer(struct app *app, void *state, int layer)
 	return app->row_of[app->layer];
 }
 
-const struct view view_layers = {
-	.name = "layers",
-	.help = "the model's layers in execution order, with the DAG as lanes beside them",
-	.keys = "1",
-	.group = KEYS_VIEWS,
-	.state_size = sizeof(struct widths),
-	.open = layers_open,
-	.close = layers_close,
+static const struct list layers_list = {
 	.rows = layers_rows,
 	.heading = layers_heading,
 	.draw_row = layers_draw_row,
@@ -581,16 +574,27 @@ const struct view view_layers = {
 	.subject = layers_subject,
 	.shown_for = layers_shown_for,
 	.reveal = layers_reveal,
-	.own = layers_keys,
 	.orders = layers_orders,
 	.offers = layers_offers,
-	.keep = layers_keep,
-	.restore = layers_restore,
 	.compare = layers_compare,
 	.number = layers_number,
-	.request = layers_request,
 	.select = layers_select,
 	.row_of_layer = layers_row_of_layer,
-	.beside = true,
 	.long_names = true,
+};
+
+const struct view view_layers = {
+	.name = "layers",
+	.help = "the model's layers in execution order, with the DAG as lanes beside them",
+	.keys = "1",
+	.group = KEYS_VIEWS,
+	.state_size = sizeof(struct widths),
+	.open = layers_open,
+	.close = layers_close,
+	.list = &layers_list,
+	.own = layers_keys,
+	.keep = layers_keep,
+	.restore = layers_restore,
+	.request = layers_request,
+	.beside = true,
 };

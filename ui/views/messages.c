@@ -42,6 +42,14 @@ static int messages_row_at_entry(struct app *app, void *state)
 	return row;
 }
 
+static const struct list messages_list = {
+	.rows = messages_rows,
+	.draw_row = page_draw_row,
+	.row_text = page_row_text,
+	.passes = page_passes,
+	.row_at_entry = messages_row_at_entry,
+};
+
 const struct view view_messages = {
 	.name = "messages",
 	.help = "all messages and log lines of this session, in full",
@@ -49,10 +57,6 @@ const struct view view_messages = {
 	.group = KEYS_VIEWS,
 	.state_size = sizeof(struct messages),
 	.close = page_close,
-	.rows = messages_rows,
-	.draw_row = page_draw_row,
-	.row_text = page_row_text,
-	.passes = page_passes,
-	.row_at_entry = messages_row_at_entry,
+	.list = &messages_list,
 	.own_footer = true,
 };

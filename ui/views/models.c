@@ -157,6 +157,13 @@ static const struct key_row models_keys[] = {
 	{ "o", REQUEST_OWN, 1, KEYS_VIEWS, "type the path of a model; Tab completes",
 		.name = "path" }, { 0 } };
 
+static const struct list models_list = {
+	.rows = models_rows,
+	.heading = models_heading,
+	.draw_row = models_draw_row,
+	.row_text = models_row_text,
+};
+
 const struct view view_models = {
 	.name = "models",
 	.help = "the models opened last and the bundled ones; {open} opens the selected one",
@@ -166,10 +173,7 @@ const struct view view_models = {
 	.state_size = sizeof(struct models),
 	.open = models_open,
 	.close = models_close,
-	.rows = models_rows,
-	.heading = models_heading,
-	.draw_row = models_draw_row,
-	.row_text = models_row_text,
+	.list = &models_list,
 	.request = models_request,
 	.opens = "open",
 	.passing = true,

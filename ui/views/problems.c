@@ -204,13 +204,7 @@ static bool problems_request(struct app *app, void *state, const struct key_row 
 	return true;
 }
 
-const struct view view_problems = {
-	.name = "problems",
-	.help = "every distinct problem with its state, uses and lowest time",
-	.keys = "4",
-	.group = KEYS_VIEWS,
-	.state_size = sizeof(struct problems),
-	.close = problems_close,
+static const struct list problems_list = {
 	.rows = problems_rows,
 	.heading = problems_heading,
 	.draw_row = problems_draw_row,
@@ -221,6 +215,16 @@ const struct view view_problems = {
 	.number = problems_number,
 	.select = problems_select,
 	.row_of_layer = problems_row_of_layer,
+};
+
+const struct view view_problems = {
+	.name = "problems",
+	.help = "every distinct problem with its state, uses and lowest time",
+	.keys = "4",
+	.group = KEYS_VIEWS,
+	.state_size = sizeof(struct problems),
+	.close = problems_close,
+	.list = &problems_list,
 	.request = problems_request,
 	.beside = true,
 };

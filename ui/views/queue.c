@@ -448,14 +448,7 @@ static void queue_select(struct app *app, void *state, int row)
 
 static const char *const queue_orders[] = { "queue", "time", NULL };
 
-const struct view view_queue = {
-	.name = "queue",
-	.help = "jobs that run, wait or have ended, with time and result; below, the log of this session",
-	.keys = "gq",
-	.group = KEYS_MEASURE,
-	.own = queue_keys,
-	.state_size = sizeof(struct queue_view),
-	.close = queue_close,
+static const struct list queue_list = {
 	.rows = queue_rows,
 	.heading = queue_heading,
 	.draw_row = queue_draw_row,
@@ -464,9 +457,20 @@ const struct view view_queue = {
 	.orders = queue_orders,
 	.ranked = true,
 	.compare = queue_compare,
-	.request = queue_request,
-	.can = queue_can,
 	.select = queue_select,
 	.foot = queue_foot,
 	.draw_foot = queue_draw_foot,
+};
+
+const struct view view_queue = {
+	.name = "queue",
+	.help = "jobs that run, wait or have ended, with time and result; below, the log of this session",
+	.keys = "gq",
+	.group = KEYS_MEASURE,
+	.own = queue_keys,
+	.state_size = sizeof(struct queue_view),
+	.close = queue_close,
+	.list = &queue_list,
+	.request = queue_request,
+	.can = queue_can,
 };

@@ -620,15 +620,7 @@ static int reality_row_at_entry(struct app *app, void *state)
 	return 0;
 }
 
-const struct view view_reality = {
-	.name = "reality",
-	.help = "why a real run is slower than the bound: gaps by kind, and model > layer > kernel; "
-		"{fold-open} opens",
-	.keys = "ge",
-	.group = KEYS_VIEWS,
-	.own = reality_keys,
-	.state_size = sizeof(struct reality_view),
-	.close = reality_close,
+static const struct list reality_list = {
 	.rows = reality_rows,
 	.heading = reality_heading,
 	.draw_row = reality_draw_row,
@@ -638,7 +630,19 @@ const struct view view_reality = {
 	.reveal = reality_reveal,
 	.row_at_entry = reality_row_at_entry,
 	.passes = reality_passes,
-	.request = reality_request,
 	.select = reality_select,
+};
+
+const struct view view_reality = {
+	.name = "reality",
+	.help = "why a real run is slower than the bound: gaps by kind, and model > layer > kernel; "
+		"{fold-open} opens",
+	.keys = "ge",
+	.group = KEYS_VIEWS,
+	.own = reality_keys,
+	.state_size = sizeof(struct reality_view),
+	.close = reality_close,
+	.list = &reality_list,
+	.request = reality_request,
 	.opens = "open",
 };

@@ -464,6 +464,17 @@ static int scenarios_due_ms(struct app *app, void *state)
 	return app->beside.count && session_beside_waits(app->session) ? 100 : -1;
 }
 
+static const struct list scenarios_list = {
+	.rows = scenarios_rows,
+	.heading = scenarios_heading,
+	.draw_row = scenarios_draw_row,
+	.row_text = scenarios_row_text,
+	.row_at_entry = scenarios_row_at_entry,
+	.select = scenarios_select,
+	.foot = scenarios_foot,
+	.draw_foot = scenarios_draw_foot,
+};
+
 const struct view view_scenarios = {
 	.name = "scenarios",
 	.help = "named scenarios and marked devices beside the present one; {open} switches, "
@@ -473,15 +484,8 @@ const struct view view_scenarios = {
 	.own = scenarios_keys,
 	.state_size = sizeof(struct scenarios),
 	.close = scenarios_close,
-	.rows = scenarios_rows,
-	.heading = scenarios_heading,
-	.draw_row = scenarios_draw_row,
-	.row_text = scenarios_row_text,
-	.row_at_entry = scenarios_row_at_entry,
+	.list = &scenarios_list,
 	.request = scenarios_request,
-	.select = scenarios_select,
-	.foot = scenarios_foot,
-	.draw_foot = scenarios_draw_foot,
 	.due_ms = scenarios_due_ms,
 	.opens = "use it",
 	.own_footer = true,

@@ -571,6 +571,17 @@ static bool sweep_request(struct app *app, void *state, const struct key_row *ke
 	return true;
 }
 
+static const struct list sweep_list = {
+	.rows = sweep_rows,
+	.heading = sweep_heading,
+	.draw_row = sweep_draw_row,
+	.row_text = sweep_row_text,
+	.row_at_entry = sweep_row_at_entry,
+	.foot = sweep_foot,
+	.draw_foot = sweep_draw_foot,
+	.passes = sweep_passes,
+};
+
 const struct view view_sweep = {
 	.name = "sweep",
 	.help = "latency and throughput over batch and data type (-b, -t), best batch; {open} switches",
@@ -580,14 +591,7 @@ const struct view view_sweep = {
 	.state_size = sizeof(struct sweep),
 	.open = sweep_open,
 	.close = sweep_close,
-	.rows = sweep_rows,
-	.heading = sweep_heading,
-	.draw_row = sweep_draw_row,
-	.row_text = sweep_row_text,
-	.row_at_entry = sweep_row_at_entry,
-	.foot = sweep_foot,
-	.draw_foot = sweep_draw_foot,
-	.passes = sweep_passes,
+	.list = &sweep_list,
 	.request = sweep_request,
 	.due_ms = sweep_due,
 	.work = sweep_work,

@@ -176,7 +176,8 @@ static int what_if_rows(struct app *app, void *state, int width)
 	s->margin = 1;
 	for (int i = 0; i < count; i++) {
 		page_add(s, 0, STYLE_NORMAL, NULL)->item = i;
-		for (int k = page_wrap(s, TOGGLE_AT, TOGGLE_AT, STYLE_DIM, table[i].text); k < s->count; k++) {
+		int from = page_wrap(s, TOGGLE_AT, TOGGLE_AT, STYLE_DIM, table[i].text);
+		for (int k = from; k < s->count; k++) {
 			s->lines[k].item = i;
 			s->lines[k].passed = true;
 		}
@@ -231,6 +232,15 @@ static bool what_if_request(struct app *app, void *state, const struct key_row *
 	return true;
 }
 
+static const struct list what_if_list = {
+	.rows = what_if_rows,
+	.heading = what_if_heading,
+	.draw_row = what_if_draw_row,
+	.row_text = what_if_row_text,
+	.click_opens = true,
+	.passes = page_passes,
+};
+
 const struct view view_what_if = {
 	.name = "what-if",
 	.help = "the what-ifs with their effect, and the figures of the model; {open} switches one",
@@ -238,12 +248,7 @@ const struct view view_what_if = {
 	.group = KEYS_VIEWS,
 	.state_size = sizeof(struct page),
 	.close = page_close,
-	.rows = what_if_rows,
-	.heading = what_if_heading,
-	.draw_row = what_if_draw_row,
-	.row_text = what_if_row_text,
-	.click_opens = true,
+	.list = &what_if_list,
 	.opens = "switch",
-	.passes = page_passes,
 	.request = what_if_request,
 };
