@@ -1,3 +1,4 @@
+/* Named scenarios: in -w, beside what the session shows, and their totals. */
 #include "config.h"
 
 #include "session/scenarios.h"
@@ -214,7 +215,7 @@ const char *session_what_ifs(const struct session *s, struct arena *a)
 /* The name by which -d finds the present device. */
 static const char *device_key(const struct session *s)
 {
-	return s->described ? s->described->id : s->config->device;
+	return s->seat->described ? s->seat->described->id : s->seat->config->device;
 }
 
 struct config_scenario scenarios_present(const struct session *s, struct arena *a)
@@ -239,35 +240,9 @@ int scenarios_what_ifs_of(
 	const struct session *s, const struct config_scenario *one, struct scenario *out, struct error *err)
 {
 	*out = scenario_default();
-	out->best = !s->config->algorithms || strcmp(s->config->algorithms, "preferred") != 0;
-	out->assume = session_assumes(s);
+	out->best = !s->seat->config->algorithms || strcmp(s->seat->config->algorithms, "preferred") != 0;
+	out->assume = subject_assumes(s->subject);
 	return one->what_if ? scenario_parse(out, one->what_if, err) : 0;
-}
-
-bool scenarios_say_matrix(const char *what_if)
-{
-	struct scenario off = scenario_default(), on = off;
-	struct error err = ERROR_NONE;
-	on.matrix = true;
-	return what_if && !scenario_parse(&off, what_if, &err) && !scenario_parse(&on, what_if, &err) &&
-		off.matrix == on.matrix;
-}
-
-bool session_on_gpu(const struct session *s)
-{
-	return s->device.name ? s->described || !s->device.threads : s->gpu_asked;
-}
-
-bool session_matrix_meant(const struct session *s)
-{
-	bool few = false;
-	const struct plan *p = s->current->plan;
-	for (int i = 0; session_on_gpu(s) && p && i < p->problem_count && !few; i++) {
-		struct problem one;
-		problem_restore(p->problems[i].problem, &one);
-		few = kernel_row(one.kernel)->product && dtype_bytes(one.operand[0].dtype, 1) < 4;
-	}
-	return few;
 }
 
 static bool has_dims(const struct session *s, const struct config_scenario *one)
@@ -288,7 +263,7 @@ static bool has_device(const struct session *s, const struct config_scenario *on
 {
 	const char *key = device_key(s);
 	return !one->device || (key && strcmp(key, one->device) == 0) ||
-		(s->device.runner && strcmp(s->device.runner, one->device) == 0);
+		(s->seat->device.runner && strcmp(s->seat->device.runner, one->device) == 0);
 }
 
 static bool has_what_ifs(const struct scenario *a, const struct scenario *b)
@@ -321,7 +296,8 @@ const char *scenarios_names_miss(const struct session *s, struct arena *a)
 	const struct scenario *with = &s->scenario;
 	if (!s->current || (!with->algorithm[0] && !with->libraries[0]))
 		return NULL;
-	struct algorithms_named n = algorithms_named(s->current->plan, session_fusion(s), s->results, with);
+	struct algorithms_named n =
+		algorithms_named(s->current->plan, session_fusion(s), s->seat->results, with);
 	if (n.named || !n.measured)
 		return NULL;
 	return arena_printf(a, "%s%s%s%s%s fits no algorithm; %d %s measured",
@@ -333,62 +309,76 @@ const char *scenarios_names_miss(const struct session *s, struct arena *a)
 
 /* ---- totals ---- */
 
-/* Of the selected plan, in another scenario. */
-static void total_take(struct session *s, const struct scenario *with, struct scenario_total *t)
+/* On a described device the first call asks its planner. */
+static void planner_ask_all(const struct variant_ground *g)
 {
 	struct arena a = { 0 };
-	struct error err = ERROR_NONE;
-	struct scenario before = s->scenario;
 	int count;
-	s->scenario = *with;
-	session_recorded_more(s, &err); /* its error is shown when the scenario is selected */
-	const char **texts = !s->planner
-		? NULL
-		: analyze_problems_in(&a, s->current->plan, session_fusion(s), true,
-			  scenario_variants(with), &count);
-	for (int i = 0; texts && i < count; i++)
-		planner_ask(s->planner, texts[i]);
-	struct ground ground = session_ground(s);
-	const struct analysis *x = analyze(&a, &ground, with);
-	t->point = sweep_point_of(&ground, x);
-	t->unmeasured = x->unmeasured_problems;
-	t->without = x->coverage.missing + x->coverage.unsupported;
-	s->scenario = before;
+	const char **texts = analyze_problems_in(&a, g->on.plan, g->on.fusion, true,
+		scenario_variants(&g->scenario), &count);
+	for (int i = 0; i < count; i++)
+		planner_ask(g->seat->planner, texts[i]);
 	arena_free(&a);
+}
+
+struct scenario_total scenarios_variant_total(struct session *s, const struct variant *v, struct arena *a)
+{
+	struct scenario_total t = { .point = SWEEP_POINT_UNKNOWN };
+	struct variant_ground g;
+	struct error err = ERROR_NONE;
+	if (s->current->plan->unbound_count) {
+		t.why = "dimensions have no value";
+		return t;
+	}
+	if (variant_open(s, v, &g, &err)) {
+		t.why = arena_printf(a, "%s", err.text);
+	} else {
+		struct arena scratch = { 0 };
+		if (g.seat->planner)
+			planner_ask_all(&g);
+		const struct analysis *x = variant_analysis(&g, &scratch);
+		t.point = sweep_point_of(&g.on, x);
+		t.unmeasured = x->unmeasured_problems;
+		t.without = x->coverage.missing + x->coverage.unsupported;
+		arena_free(&scratch);
+	}
+	variant_close(&g);
+	session_plans_trim(s);
+	return t;
+}
+
+/* The variant of a scenario on the session's device, with its dimensions. */
+static struct variant variant_of(
+	const struct session *s, const struct config_scenario *one, const struct scenario *with)
+{
+	struct variant v = session_variant(s);
+	if (one->batch && one->batch != s->current->plan->batch)
+		v.batch = one->batch;
+	if (one->has_dtype)
+		v.dtype = one->dtype;
+	bool says = scenarios_say_matrix(one->what_if);
+	v.scenario = *with;
+	v.scenario.matrix = says ? with->matrix : s->scenario.matrix;
+	v.matrix_given |= says;
+	return v;
 }
 
 struct scenario_total scenarios_total(struct session *s, const struct config_scenario *one, struct arena *a)
 {
 	struct scenario_total t = { .point = SWEEP_POINT_UNKNOWN };
-	struct session_plan *present = s->current;
 	struct scenario with;
 	struct error err = ERROR_NONE;
-	t.elsewhere = present && (!has_device(s, one) || !has_dims(s, one));
-	if (!present || scenarios_what_ifs_of(s, one, &with, &err))
-		t.why = arena_printf(a, "%s", present ? err.text : "the model has no plan");
+	t.elsewhere = s->current && (!has_device(s, one) || !has_dims(s, one));
+	if (!s->current || scenarios_what_ifs_of(s, one, &with, &err))
+		t.why = arena_printf(a, "%s", s->current ? err.text : "the model has no plan");
 	else if (!has_device(s, one))
 		t.why = arena_printf(a, "on %s", one->device);
 	else if (t.elsewhere)
 		t.why = "other dimensions";
 	if (t.why)
 		return t;
-	int64_t batch = !one->batch || one->batch == present->plan->batch ? present->batch : one->batch;
-	struct session_plan *other =
-		session_plan_of(s, batch, one->has_dtype ? one->dtype : present->dtype, &err);
-	if (!other) {
-		t.why = arena_printf(a, "%s", err.text);
-		return t;
-	}
-	s->current = other;
-	if (!scenarios_say_matrix(one->what_if))
-		with.matrix = s->matrix_given ? s->scenario.matrix : session_matrix_meant(s);
-	if (session_check_bound(s, &err))
-		t.why = "dimensions have no value";
-	else
-		total_take(s, &with, &t);
-	s->current = present;
-	session_plans_trim(s);
-	return t;
+	const struct variant v = variant_of(s, one, &with);
+	return scenarios_variant_total(s, &v, a);
 }
 
 int scenarios_take(struct session *s, const struct config_scenario *one, struct error *err)
@@ -399,13 +389,11 @@ int scenarios_take(struct session *s, const struct config_scenario *one, struct 
 	if (s->current && !has_dims(s, one) && session_bind(s, one->dims, one->dim_count, err))
 		return -1;
 	if (s->current) {
-		int64_t batch =
-			!one->batch || one->batch == s->current->plan->batch ? s->current->batch : one->batch;
-		if (session_select(s, batch, one->has_dtype ? one->dtype : s->current->dtype, err))
+		const struct variant v = variant_of(s, one, &with);
+		if (session_select(s, v.batch, v.dtype, err))
 			return -1;
 	}
-	s->scenario = with;
+	session_use(s, &with);
 	s->matrix_given = scenarios_say_matrix(one->what_if);
-	s->stale = true;
 	return 0;
 }

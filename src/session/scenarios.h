@@ -3,7 +3,7 @@
 #define SESSION_SCENARIOS_H
 
 #include "analyze/sweep.h"
-#include "session/session.h"
+#include "session/variant.h"
 
 /* What a scenario sets that the command line sets too. */
 enum { SCENARIO_BATCH = 1, SCENARIO_DTYPE = 2, SCENARIO_DEVICE = 4 };
@@ -49,6 +49,7 @@ struct scenario_total {
 /* The session stays as it is, but for a plan that it keeps. On a described device the first call asks its
  * planner, and a later one has the answers. `why` is in the arena. */
 struct scenario_total scenarios_total(struct session *s, const struct config_scenario *one, struct arena *a);
+struct scenario_total scenarios_variant_total(struct session *s, const struct variant *v, struct arena *a);
 /* The total of the present scenario, batch, type and dimensions on another device, recorded or described,
  * whose results then stay loaded. A runner that is not in use has no total (why). Of a described device only
  * session_beside_step gets the planner's answers: true if some came since its total was taken. */

@@ -1,3 +1,4 @@
+/* Advice for the model: how each kind is done, and the search over the types of the model. */
 #include "config.h"
 
 #include "session/session_advice.h"
@@ -190,46 +191,65 @@ int advice_target_parse(const char *text, int64_t batch, struct advice_target *t
 	return error_set(err, "'%.40s' is not a latency (5ms, 300us, 1.2s) or a throughput (200/s)", text);
 }
 
-struct scenario session_unoptimized(struct session *s)
+struct scenario session_unoptimized_of(const struct variant_ground *g)
 {
 	struct arena a = { 0 };
-	struct ground g = session_ground(s);
-	struct scenario isolated = { .assume = s->scenario.assume };
-	bool cpu = s->device.threads > 0; /* it has no launches */
-	bool complete = !s->described && !cpu && analyze(&a, &g, &isolated)->complete;
+	struct scenario isolated = { .assume = g->scenario.assume };
+	bool cpu = g->on.device->threads > 0; /* it has no launches */
+	bool complete = !g->on.estimate && !cpu && analyze(&a, &g->on, &isolated)->complete;
 	arena_free(&a);
-	return (struct scenario){ .amortized = !complete, .assume = s->scenario.assume,
-		.matrix = s->scenario.matrix && !s->matrix_given };
+	return (struct scenario){ .amortized = !complete, .assume = g->scenario.assume,
+		.matrix = g->scenario.matrix && !g->session->matrix_given };
 }
 
-/* Adds the plan of the current model and batch in a type; nothing if it has none. */
-static int plan_add(struct session *s, struct advice_plan *plans, int count, enum dtype dtype)
+struct scenario session_unoptimized(struct session *s)
 {
-	const struct session_plan *base = s->current;
+	struct variant_ground g = { .on = session_ground(s), .scenario = s->scenario, .session = s };
+	return session_unoptimized_of(&g);
+}
+
+/* Adds the variant in a type, open; nothing if it has none. */
+static int type_add(struct session *s, struct variant v, enum dtype dtype, struct variant_ground *grounds,
+	int count)
+{
 	struct error err = ERROR_NONE;
-	if (session_select(s, base->batch, dtype, &err) || session_check_bound(s, &err)) {
-		log_line("no advice for %s: %s", session_type_name(s, dtype), err.text);
-	} else {
-		session_refresh(s); /* reads recorded results */
-		plans[count].dtype = plan_type_name(s->current->plan);
-		plans[count++].on = session_ground(s);
-	}
-	session_select(s, base->batch, base->dtype, &err);
+	v.dtype = dtype;
+	if (variant_open(s, &v, &grounds[count], &err) == 0)
+		return count + 1;
+	log_line("no advice for %s: %s", session_type_name(s, dtype), err.text);
 	return count;
+}
+
+static int plans_of(const struct variant_ground *grounds, int count, struct advice_plan *plans)
+{
+	for (int i = 0; i < count; i++)
+		plans[i] = (struct advice_plan){ .on = grounds[i].on, .dtype = grounds[i].dtype ?
+			dtype_name(grounds[i].dtype) : plan_type_name(grounds[i].on.plan) };
+	return count;
+}
+
+struct advice_list session_advice_of(struct session *s, struct arena *a, const struct variant *v,
+	const struct scenario *start, double target_ns)
+{
+	static const enum dtype others[] = { DTYPE_F32, DTYPE_F16, DTYPE_BF16 };
+	struct variant_ground grounds[1 + sizeof(others) / sizeof(others[0])];
+	struct advice_plan plans[sizeof(grounds) / sizeof(grounds[0])];
+	enum dtype own = v->dtype; /* unknown: several */
+	int count = type_add(s, *v, own, grounds, 0);
+	for (size_t i = 0; count && i < sizeof(others) / sizeof(others[0]); i++)
+		if (!own || dtype_bits(others[i]) < dtype_bits(own))
+			count = type_add(s, *v, others[i], grounds, count);
+	struct advice_list list = advice_find(a, plans, plans_of(grounds, count, plans), start, target_ns);
+	for (int i = 0; i < count; i++)
+		variant_close(&grounds[i]);
+	return list;
 }
 
 struct advice_list session_advice(
 	struct session *s, struct arena *a, const struct scenario *start, double target_ns)
 {
-	static const enum dtype others[] = { DTYPE_F32, DTYPE_F16, DTYPE_BF16 };
-	struct advice_plan plans[1 + sizeof(others) / sizeof(others[0])];
-	enum dtype own = s->current->dtype; /* unknown: several */
-	int count = plan_add(s, plans, 0, own);
-	for (size_t i = 0; count && i < sizeof(others) / sizeof(others[0]); i++)
-		if (!own || dtype_bits(others[i]) < dtype_bits(own))
-			count = plan_add(s, plans, count, others[i]);
-	session_refresh(s);
-	struct advice_list list = advice_find(a, plans, count, start, target_ns);
+	const struct variant v = session_variant(s);
+	struct advice_list list = session_advice_of(s, a, &v, start, target_ns);
 	lack_advise(s, a, start, session_bound_at(s, s->current->batch, DTYPE_F32), &list);
 	const struct reality *real = session_reality_fastest(s);
 	if (real) {
@@ -252,44 +272,14 @@ struct advice_list session_advice_here(struct session *s, struct arena *a)
 	return list;
 }
 
-/* The plans of a search are not used any more. */
-static void types_release(struct session *s)
-{
-	for (int i = 0; i < s->advice_type_count; i++)
-		s->advice_types[i]->held = false;
-	s->advice_type_count = 0;
-}
-
-/* Adds the current plan in f16 and bf16 if it is f32, without selecting it; of a large model none. Returns
- * the number of plans. */
-static int types_add(struct session *s, struct advice_plan *plans, int count)
+/* Opens the current plan in f16 and bf16 if it is f32; of a large model none. */
+static void types_open(struct session *s)
 {
 	static const enum dtype types[] = { DTYPE_F16, DTYPE_BF16 };
-	struct session_plan *present = s->current;
-	bool large = present->plan->layer_count > SESSION_ADVICE_LAYERS;
-	for (int i = 0; i < 2 && present->dtype == DTYPE_F32 && !large; i++) {
-		struct error err = ERROR_NONE;
-		struct session_plan *other = session_plan_of(s, present->batch, types[i], &err);
-		if (!other)
-			continue;
-		s->current = other;
-		if (!session_check_bound(s, &err) && !session_recorded_more(s, &err)) {
-			plans[count].dtype = dtype_name(types[i]);
-			plans[count++].on = session_ground(s);
-			other->held = true;
-			s->advice_types[s->advice_type_count++] = other;
-		}
-		s->current = present;
-	}
-	return count;
-}
-
-void session_advice_cancel(struct session *s)
-{
-	advice_cancel(s->advice);
-	types_release(s);
-	s->advice = NULL;
-	s->advice_done = false;
+	bool large = s->current->plan->layer_count > SESSION_ADVICE_LAYERS;
+	for (int i = 0; i < 2 && s->current->dtype == DTYPE_F32 && !large; i++)
+		s->advice_type_count = type_add(s, session_variant(s), types[i], s->advice_types,
+			s->advice_type_count);
 }
 
 bool session_advice_begin(struct session *s, double target_ns)
@@ -298,7 +288,8 @@ bool session_advice_begin(struct session *s, double target_ns)
 	if (!s->current || !s->analysis)
 		return false;
 	struct advice_plan plans[3] = { plan_here(s) };
-	int count = types_add(s, plans, 1);
+	types_open(s);
+	int count = 1 + plans_of(s->advice_types, s->advice_type_count, plans + 1);
 	s->advice = advice_begin(plans, count, &s->scenario, target_ns);
 	s->advice_from = s->scenario;
 	return true;
@@ -323,8 +314,6 @@ bool session_advice_take(struct session *s, struct arena *a, struct advice_list 
 		return false;
 	*list = advice_end(s->advice, a);
 	lack_advise(s, a, &s->advice_from, (struct session_bound){ NAN, false }, list);
-	types_release(s);
-	s->advice = NULL;
-	s->advice_done = false;
+	session_advice_release(s);
 	return true;
 }

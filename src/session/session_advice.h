@@ -3,7 +3,7 @@
 #define SESSION_SESSION_ADVICE_H
 
 #include "analyze/advice.h"
-#include "session/session.h"
+#include "session/variant.h"
 
 /* How a kind of advice is done in each framework. */
 enum advice_framework { ADVICE_ONNXRUNTIME, ADVICE_TENSORRT, ADVICE_PYTORCH, ADVICE_FRAMEWORKS };
@@ -43,9 +43,14 @@ int advice_target_parse(const char *text, int64_t batch, struct advice_target *t
 /* The scenario of a program that nothing has optimized: no what-if is on, and each layer runs the library's
  * first choice; launches are isolated if that bound is complete. */
 struct scenario session_unoptimized(struct session *s);
+struct scenario session_unoptimized_of(const struct variant_ground *g); /* of a variant */
 /* advice_find for the current plan, and for f32, f16 and bf16 where that has more bits or several types. */
 struct advice_list session_advice(
 	struct session *s, struct arena *a, const struct scenario *start, double target_ns);
+/* The same for a variant; without what only the session's own device can tell: a type that it lacks, real
+ * executions. */
+struct advice_list session_advice_of(struct session *s, struct arena *a, const struct variant *v,
+	const struct scenario *start, double target_ns);
 /* The same for the current plan only, from the session's scenario on. Changes nothing in the session. */
 struct advice_list session_advice_here(struct session *s, struct arena *a);
 /* The same in slices, beside other work, also for f16 and bf16 unless the model is large: begin (replaces a

@@ -48,26 +48,25 @@ static int64_t table_rows(const struct plan *p, int value)
 
 /* Sets the range of an integer input: indices lie in their table; an input with a single --value has that
  * value. */
-static void set_range(const struct session *s, int value, struct wire_input *in)
+static void set_range(const struct session *s, const struct plan *p, int value, struct wire_input *in)
 {
-	const struct plan *p = s->current->plan;
 	int64_t rows = table_rows(p, value);
 	in->low = in->high = NAN;
 	if (!dtype_is_float(dtype_parse(text_of(in->dtype))) && rows > 0) {
 		in->low = 0;
 		in->high = (double)(rows - 1);
 	}
-	for (int i = 0; i < s->options.value_count; i++)
-		if (text_equal(s->options.values[i].name, p->values[value].name) &&
-			s->options.values[i].count == 1)
-			in->low = in->high = s->options.values[i].numbers[0];
+	for (int i = 0; i < s->subject->given.value_count; i++)
+		if (text_equal(s->subject->given.values[i].name, p->values[value].name) &&
+			s->subject->given.values[i].count == 1)
+			in->low = in->high = s->subject->given.values[i].numbers[0];
 }
 
-static int make_input(const struct session *s, struct arena *a, int value, struct wire_input *in,
-	struct error *err)
+static int make_input(const struct session *s, const struct plan *p, struct arena *a, int value,
+	struct wire_input *in, struct error *err)
 {
-	const struct plan_value *v = &s->current->plan->values[value];
-	enum dtype own = s->current->plan->graph->values[value].dtype; /* not that of -t */
+	const struct plan_value *v = &p->values[value];
+	enum dtype own = p->graph->values[value].dtype; /* not that of -t */
 	const char *name = arena_strndup(a, v->name.p, v->name.n);
 	int64_t *dims = ARENA_ARRAY(a, int64_t, v->shape.rank > 0 ? v->shape.rank : 1);
 	if (v->kind != VALUE_TENSOR || v->shape.rank < 0)
@@ -81,18 +80,16 @@ static int make_input(const struct session *s, struct arena *a, int value, struc
 	}
 	*in = (struct wire_input){ .name = name, .dtype = dtype_name(own), .rank = v->shape.rank,
 		.shape = dims };
-	set_range(s, value, in);
+	set_range(s, p, value, in);
 	return 0;
 }
 
-/* The inputs of the session's current plan. */
-static int make_inputs(
-	struct session_agent *a, const struct wire_input **list, int *count, struct error *err)
+static int make_inputs(struct session_agent *a, const struct plan *p, const struct wire_input **list,
+	int *count, struct error *err)
 {
-	const struct plan *p = a->session->current->plan;
 	struct wire_input *inputs = ARENA_ARRAY(&a->arena, struct wire_input, p->graph->input_count + 1);
 	for (int i = 0; i < p->graph->input_count; i++)
-		if (make_input(a->session, &a->arena, p->graph->inputs[i], &inputs[i], err))
+		if (make_input(a->session, p, &a->arena, p->graph->inputs[i], &inputs[i], err))
 			return -1;
 	*list = inputs;
 	*count = p->graph->input_count;
@@ -124,7 +121,7 @@ static const char *external_path(struct arena *a, const struct model *m, int i, 
 /* The model's file and its external data. */
 static int make_files(struct session_agent *a, struct error *err)
 {
-	const struct model *m = a->session->model;
+	const struct model *m = a->session->subject->model;
 	const char *absolute = realpath(m->path, NULL);
 	struct wire_part whole = { 0 };
 	struct wire_part *parts = ARENA_ARRAY(&a->arena, struct wire_part, m->external_count + 1);
@@ -149,12 +146,10 @@ static int make_files(struct session_agent *a, struct error *err)
 	return 0;
 }
 
-/* The change of a trial, with the inputs of its batch. The session's plan stays. */
+/* The change of a trial, with the inputs of its batch. */
 static int make_change(struct session_agent *a, const struct wire_try *change, struct error *err)
 {
-	struct session *s = a->session;
-	const struct session_plan *base = s->current;
-	int bad = 0;
+	struct variant_ground g;
 	a->change = *change;
 	a->change.move = arena_printf(&a->arena, "%s", change->move);
 	a->change.provider = arena_printf(&a->arena, "%s", change->provider);
@@ -162,9 +157,12 @@ static int make_change(struct session_agent *a, const struct wire_try *change, s
 	a->model.profile = a->model.compare = false;
 	if (!change->batch)
 		return 0;
-	bad = session_select(s, change->batch, base->dtype, err) || session_check_bound(s, err) ||
-		make_inputs(a, &a->change.inputs, &a->change.input_count, err);
-	return session_select(s, base->batch, base->dtype, bad ? NULL : err) || bad ? -1 : 0;
+	struct variant v = session_variant(a->session);
+	v.batch = change->batch;
+	int bad = variant_open(a->session, &v, &g, err) ||
+		make_inputs(a, g.on.plan, &a->change.inputs, &a->change.input_count, err);
+	variant_close(&g);
+	return bad ? -1 : 0;
 }
 
 /* The options for the framework as a JSON object, with its keys in order; "": none. */
@@ -181,19 +179,19 @@ static int make_request(struct session_agent *a, const char *provider, struct er
 {
 	struct session *s = a->session;
 	const struct plan *p = s->current->plan;
-	int64_t budget = s->config->budget_ms * BUDGET_TIMES;
+	int64_t budget = s->seat->config->budget_ms * BUDGET_TIMES;
 	/* of several types, and of integers, frameworks keep what the file has */
 	bool own = p->own_types && !p->mixed && p->own != DTYPE_F32 && dtype_is_float(p->own);
-	const char *base = strrchr(s->model->path, '/');
-	base = base ? base + 1 : s->model->path;
+	const char *base = strrchr(s->subject->model->path, '/');
+	base = base ? base + 1 : s->subject->model->path;
 	a->model = (struct wire_model){ .seed = 1, .batch = p->batch, .provider = provider,
 		.dtype = dtype_name(p->own_types && !own ? DTYPE_F32 : p->dtype), .own_type = own,
 		.level = "all",
-		.threads = s->config->threads,
+		.threads = s->seat->config->threads,
 		.requests = s->options.requests ? s->options.requests : 1, .profile = true, .compare = true,
 		.options = options_text(a) };
 	if (session_check_bound(s, err) || make_files(a, err) ||
-		make_inputs(a, &a->model.inputs, &a->model.input_count, err))
+		make_inputs(a, p, &a->model.inputs, &a->model.input_count, err))
 		return -1;
 	size_t n = strlen(base);
 	a->request.name = text_clean(&a->arena,
@@ -230,7 +228,7 @@ int session_agents_again(struct session *s, struct error *err)
 
 int session_agent_prepare(struct session *s, struct error *err)
 {
-	const struct model *m = s->model;
+	const struct model *m = s->subject->model;
 	struct arena a = { 0 };
 	int more = strcmp(m->path, "-") != 0 ? session_digest_step(s, m->path, err) : 0;
 	for (int i = 0; i < m->external_count && !more; i++) {
@@ -246,7 +244,7 @@ static struct session_agent *start(struct session *s, const char *name, bool aga
 {
 	const char *colon = strchr(name, ':'), *provider = colon ? colon + 1 : "";
 	*bad = true;
-	if (strcmp(s->model->path, "-") == 0) {
+	if (strcmp(s->subject->model->path, "-") == 0) {
 		error_set(err, "standard input: agents run model files; give the model's path");
 		return NULL;
 	}

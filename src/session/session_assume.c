@@ -52,10 +52,10 @@ static int assume_option(struct assuming *w, int at, struct error *err)
 }
 
 /* Fills the plan's assumptions; -1: an option names no layer of it, or contradicts an earlier one. */
-int session_assume_plan(struct session *s, struct session_plan *made, struct error *err)
+int session_assume_plan(struct session_subject *u, struct session_plan *made, struct error *err)
 {
 	const struct plan *p = made->plan;
-	if (!made->assumed && !s->assumed_count && !session_assumes(s))
+	if (!made->assumed && !u->assumed_count && !subject_assumes(u))
 		return 0;
 	struct arena scratch = { 0 };
 	int total, bad = 0, *numbers = session_numbers(p, &scratch, &total);
@@ -64,14 +64,14 @@ int session_assume_plan(struct session *s, struct session_plan *made, struct err
 	for (int i = 0; i < p->layer_count; i++)
 		made->assumed[i] = op_own_time(p->layers[i].op) ? *op_own_time(p->layers[i].op) :
 			(struct assumption){ 0 };
-	struct assuming w = { .made = made, .items = s->options.assume, .numbers = numbers,
+	struct assuming w = { .made = made, .items = u->given.assume, .numbers = numbers,
 		.one = ARENA_ARRAY(&scratch, struct assumption, p->layer_count + 1),
 		.alone = ARENA_ARRAY(&scratch, int, p->layer_count + 1) };
-	for (int i = 0; i < s->options.assume_count && bad >= 0; i++)
+	for (int i = 0; i < u->given.assume_count && bad >= 0; i++)
 		bad = assume_option(&w, i, err);
-	for (int i = 0; i < s->assumed_count; i++)
-		if (s->assumed[i].layer < p->layer_count)
-			made->assumed[s->assumed[i].layer] = s->assumed[i].cost;
+	for (int i = 0; i < u->assumed_count; i++)
+		if (u->assumed[i].layer < p->layer_count)
+			made->assumed[u->assumed[i].layer] = u->assumed[i].cost;
 	made->assumed_count = 0;
 	for (int i = 0; i < p->layer_count; i++)
 		made->assumed_count += made->assumed[i].kind != ASSUME_NOTHING;
@@ -80,29 +80,30 @@ int session_assume_plan(struct session *s, struct session_plan *made, struct err
 }
 
 /* Keeps it in place of one of the first `known`. */
-static void keep(struct session *s, int known, int layer, const struct assumption *cost)
+static void keep(struct session_subject *u, int known, int layer, const struct assumption *cost)
 {
 	int at = 0;
-	while (at < known && s->assumed[at].layer != layer)
+	while (at < known && u->assumed[at].layer != layer)
 		at++;
 	if (at == known) {
-		VEC_GROW(s->assumed, s->assumed_count, s->assumed_capacity);
-		at = s->assumed_count++;
+		VEC_GROW(u->assumed, u->assumed_count, u->assumed_capacity);
+		at = u->assumed_count++;
 	}
-	s->assumed[at] = (struct session_assumed){ layer, *cost };
+	u->assumed[at] = (struct session_assumed){ layer, *cost };
 }
 
 static void apply(struct session *s)
 {
-	for (int i = 0; i < s->plan_count; i++)
-		session_assume_plan(s, s->plans[i], NULL); /* the options applied when it was made */
+	struct session_subject *u = s->subject;
+	for (int i = 0; i < u->plan_count; i++)
+		session_assume_plan(u, u->plans[i], NULL); /* the options applied when it was made */
 	s->scenario.assume = s->current && s->current->assumed_count > 0;
 	s->stale = true;
 }
 
 void session_assume(struct session *s, int layer, const struct assumption *cost)
 {
-	keep(s, s->assumed_count, layer, cost);
+	keep(s->subject, s->subject->assumed_count, layer, cost);
 	apply(s);
 }
 
@@ -110,21 +111,14 @@ int session_assume_item(struct session *s, const struct assume_item *item, struc
 {
 	const struct plan *p = s->current->plan;
 	struct arena scratch = { 0 };
-	int total, known = s->assumed_count, *numbers = session_numbers(p, &scratch, &total);
+	int total, known = s->subject->assumed_count, *numbers = session_numbers(p, &scratch, &total);
 	struct assumption *by_layer = ARENA_ARRAY(&scratch, struct assumption, p->layer_count + 1);
 	int count = assume_apply(p, numbers, item, by_layer, err);
 	for (int i = 0; i < p->layer_count && count > 0; i++)
 		if (by_layer[i].kind != ASSUME_NOTHING)
-			keep(s, known, i, &by_layer[i]);
+			keep(s->subject, known, i, &by_layer[i]);
 	arena_free(&scratch);
 	if (count > 0)
 		apply(s);
 	return count;
-}
-
-void session_assume_drop(struct session *s)
-{
-	free(s->assumed);
-	s->assumed = NULL;
-	s->assumed_count = s->assumed_capacity = 0;
 }

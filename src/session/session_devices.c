@@ -40,15 +40,17 @@ static const char *words_joined(struct listing *l, const struct config_runner *r
 static void list_runners(struct listing *l)
 {
 	const struct session *s = l->s;
+	const struct seat *seat = s->seat;
 	for (int i = 0; i < s->given->runner_count; i++) {
 		const struct config_runner *r = &s->given->runners[i];
 		const char *key = queue_uses_runner(s->given, r) ? s->given->device : r->name;
 		struct session_device *d = listing_add(l, SESSION_RUNNER, key);
 		d->command = words_joined(l, r);
-		d->in_use = s->queue && (s->config->device ? queue_uses_runner(s->config, r) : i == 0);
-		if (d->in_use && s->device.name) {
-			d->model = kept(l, s->device.model);
-			d->stack = kept(l, s->device.stack);
+		d->in_use = seat->queue &&
+			(seat->config->device ? queue_uses_runner(seat->config, r) : i == 0);
+		if (d->in_use && seat->device.name) {
+			d->model = kept(l, seat->device.model);
+			d->stack = kept(l, seat->device.stack);
 		}
 	}
 }
@@ -56,7 +58,7 @@ static void list_runners(struct listing *l)
 static void recorded_add(struct listing *l, const char *key, const struct device *of,
 	const char *path, int64_t id)
 {
-	const struct session *s = l->s;
+	const struct seat *seat = l->s->seat;
 	for (int i = 0; i < l->count; i++) /* results in the database take precedence over the program's
 					      files */
 		if (l->list[i].kind == SESSION_RECORDED && strcmp(l->list[i].model, of->model) == 0 &&
@@ -67,8 +69,8 @@ static void recorded_add(struct listing *l, const char *key, const struct device
 	d->stack = kept(l, of->stack);
 	d->path = kept(l, path);
 	d->id = id;
-	d->in_use = !s->queue && !s->described && s->device.name && strcmp(s->device.model, of->model) == 0 &&
-		    strcmp(s->device.stack, of->stack) == 0;
+	d->in_use = !seat->queue && !seat->described && seat->device.name &&
+		    strcmp(seat->device.model, of->model) == 0 && strcmp(seat->device.stack, of->stack) == 0;
 }
 
 static int list_recorded(struct listing *l, struct error *err)
@@ -96,7 +98,7 @@ static void described_add(struct listing *l, const struct described *of)
 	d->described = *of;
 	d->model = of->name;
 	d->path = of->path;
-	d->in_use = s->described && strcmp(s->described->path, of->path) == 0;
+	d->in_use = s->seat->described && strcmp(s->seat->described->path, of->path) == 0;
 }
 
 /* Described devices of the data directory, and a file given with -d. */

@@ -33,20 +33,21 @@ static const struct session_digest *find(const struct session *s, const char *pa
 	return NULL;
 }
 
-void session_file_note(struct session *s, const char *path)
+void session_file_note(struct session_subject *u, const char *path)
 {
 	struct stat st;
 	bool known = stat(path, &st) == 0 && S_ISREG(st.st_mode);
-	s->model_bytes = known ? st.st_size : 0;
-	s->model_date_ns = known ? date_of(&st) : 0;
+	u->model_bytes = known ? st.st_size : 0;
+	u->model_date_ns = known ? date_of(&st) : 0;
 }
 
 /* Returns true if it is the model's file, with another size or date than when it was loaded. */
 static bool is_replaced(const struct session *s, const char *path)
 {
+	const struct session_subject *u = s->subject;
 	struct stat st;
-	return s->model_date_ns && s->model && strcmp(path, s->model->path) == 0 && stat(path, &st) == 0 &&
-		(s->model_bytes != st.st_size || s->model_date_ns != date_of(&st));
+	return u->model_date_ns && strcmp(path, u->model->path) == 0 && stat(path, &st) == 0 &&
+		(u->model_bytes != st.st_size || u->model_date_ns != date_of(&st));
 }
 
 static void reading_drop(struct session *s)

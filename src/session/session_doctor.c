@@ -9,8 +9,8 @@ extern char **environ;
 /* Doctor of this machine and of the current runner. */
 struct doctor *session_doctor(const struct session *s)
 {
-	struct doctor_runner runner = { .name = "", .device = &s->device };
-	bool answers = s->queue && s->device.name;
+	struct doctor_runner runner = { .name = "", .device = &s->seat->device };
+	bool answers = s->seat->queue && s->seat->device.name;
 	struct doctor_options o = { .root = "",
 		.variables = (const char *const *)environ,
 		.version = PACKAGE_VERSION,
@@ -18,9 +18,9 @@ struct doctor *session_doctor(const struct session *s)
 		.db = s->store ? store_path(s->store) : NULL,
 		.network = store_network,
 		.window_ms = DOCTOR_WINDOW_MS,
-		.threads = s->config->threads,
+		.threads = s->seat->config->threads,
 		.runner_count = answers,
 		.runners = &runner };
-	runner.name = answers ? s->device.name : "";
+	runner.name = answers ? s->seat->device.name : "";
 	return doctor_open(&o);
 }

@@ -1,3 +1,4 @@
+/* Executions of the model in the database: those that may stand beside the bound, and earlier ones. */
 #include "config.h"
 
 #include "base/log.h"
@@ -8,6 +9,23 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+const char *session_why_not_comparable(
+	const struct session *s, struct arena *a, const struct execution *e)
+{
+	if (!s->current)
+		return "the model's dimensions are not set";
+	const struct ground g = { .plan = s->current->plan, .device = &s->seat->device };
+	return comparable_find(a, &g, &s->scenario, e, NULL, USE_STORED).why;
+}
+
+bool session_is_comparable(const struct session *s, const struct execution *e)
+{
+	struct arena scratch = { 0 };
+	bool is = !session_why_not_comparable(s, &scratch, e);
+	arena_free(&scratch);
+	return is;
+}
 
 static int any_visit(void *context, const struct execution *e, struct error *err)
 {
@@ -81,9 +99,9 @@ int session_executions(
 	char digest[DIGEST_SIZE];
 	int64_t bytes;
 	*count = 0;
-	if (!strcmp(s->model->path, "-") || !has_executions(s))
+	if (!strcmp(s->subject->model->path, "-") || !has_executions(s))
 		return 0;
-	return session_digest(s, s->model->path, digest, &bytes, err)
+	return session_digest(s, s->subject->model->path, digest, &bytes, err)
 		? -1
 		: session_pick(s, a, digest, false, list, count, err);
 }

@@ -1,30 +1,19 @@
+/* What is measured: the problems of the scenario and its what-ifs, of a layer, of the device's peaks. */
 #include "config.h"
 
 #include "session/session_private.h"
 
 #include "base/hash.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-/* What is measured: the problems of the scenario and its what-ifs, of a layer, of the device's peaks. */
-
-void session_types_note(bool *types, struct session_plan *sp)
-{
-	for (int i = 0; !sp->typed && i < plan_problem_total(sp->plan); i++)
-		peaks_note_type(sp->types, sp->plan->problems[i].text);
-	sp->typed = true;
-	for (int i = 0; i < DTYPE_COUNT; i++)
-		types[i] |= sp->types[i];
-}
 
 const char **session_peak_problems(struct session *s, struct arena *a, int *count)
 {
 	bool types[DTYPE_COUNT];
-	memcpy(types, s->trimmed_types, sizeof(types));
-	for (int i = 0; i < s->plan_count; i++)
-		session_types_note(types, s->plans[i]);
-	return peaks_problems(a, &s->device, types, count);
+	memcpy(types, s->subject->trimmed_types, sizeof(types));
+	for (int i = 0; i < s->subject->plan_count; i++)
+		session_types_note(types, s->subject->plans[i]);
+	return peaks_problems(a, &s->seat->device, types, count);
 }
 
 const char **session_problems(const struct session *s, struct arena *a, int *count)
@@ -33,14 +22,28 @@ const char **session_problems(const struct session *s, struct arena *a, int *cou
 		s->scenario.fusion != FUSION_OFF, scenario_variants(&s->scenario), count);
 }
 
-static int quick_add(struct session *s, const char **texts, int count)
+static int quick_add(struct session *s, enum cache cache, const char **texts, int count)
 {
 	int missing = 0, added = 0;
 	for (int i = 0; i < count; i++)
-		missing += !results_is_finished(s->results, texts[i]);
+		missing += !results_is_finished(s->seat->results, texts[i]);
 	for (int i = count - 1; i >= 0 && missing > QUICK_LEAST; i--) /* the last one added is the first */
-		added += queue_add_quick(s->queue, texts[i], s->analysis->cache,
+		added += queue_add_quick(s->seat->queue, texts[i], cache,
 			s->scenario.amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED);
+	return added;
+}
+
+int session_quick_of(struct session *s, const struct variant_ground *g)
+{
+	struct arena a = { 0 };
+	int count;
+	if (!s->seat->queue || !s->seat->config->quick)
+		return 0;
+	const char **texts = analyze_problems_in(&a, g->on.plan, g->on.fusion,
+		g->scenario.fusion != FUSION_OFF, scenario_variants(&g->scenario), &count);
+	session_plan_distance(s, g->plan);
+	int added = quick_add(s, variant_analysis(g, &a)->cache, texts, count);
+	arena_free(&a);
 	return added;
 }
 
@@ -48,11 +51,11 @@ int session_measure_quick(struct session *s)
 {
 	struct arena a = { 0 };
 	int count;
-	session_refresh(s);
-	if (!s->queue || !s->analysis || !s->config->quick)
+	session_analyze(s);
+	if (!s->seat->queue || !s->analysis || !s->seat->config->quick)
 		return 0;
 	const char **texts = session_problems(s, &a, &count);
-	int added = quick_add(s, texts, count);
+	int added = quick_add(s, s->analysis->cache, texts, count);
 	arena_free(&a);
 	return added;
 }
@@ -62,8 +65,8 @@ static int session_measure_quick_all(struct session *s)
 {
 	struct arena a = { 0 };
 	int count;
-	session_refresh(s);
-	if (!s->queue || !s->analysis || !s->config->quick)
+	session_analyze(s);
+	if (!s->seat->queue || !s->analysis || !s->seat->config->quick)
 		return 0;
 	struct hash own = { 0 };
 	const char **texts = session_problems(s, &a, &count);
@@ -75,7 +78,7 @@ static int session_measure_quick_all(struct session *s)
 	for (int i = 0; i < count; i++)
 		if (hash_find(&own, text_of(texts[i])) < 0)
 			texts[others++] = texts[i];
-	int added = quick_add(s, texts, others);
+	int added = quick_add(s, s->analysis->cache, texts, others);
 	hash_free(&own);
 	arena_free(&a);
 	return added + session_measure_quick(s); /* these come first */
@@ -85,9 +88,10 @@ static int session_measure_quick_all(struct session *s)
 static int missing_add(const struct session *s, struct hash *seen, const char **texts, const char **list,
 	int count, bool brief)
 {
+	struct queue *q = s->seat->queue;
 	int added = 0;
 	for (int i = 0; i < count; i++) {
-		if (!(brief ? queue_takes_brief(s->queue, list[i]) : queue_takes(s->queue, list[i])))
+		if (!(brief ? queue_takes_brief(q, list[i]) : queue_takes(q, list[i])))
 			continue;
 		int64_t *at = hash_at(seen, text_of(list[i]));
 		if (*at < 0)
@@ -112,8 +116,8 @@ static bool is_passed_over(const struct result *const *all, int count, const str
 bool session_is_shaky(const struct session *s, const char *problem)
 {
 	int count;
-	const struct result *const *all = results_of(s->results, problem, &count);
-	const struct device *d = &s->device;
+	const struct result *const *all = results_of(s->seat->results, problem, &count);
+	const struct device *d = &s->seat->device;
 	bool reads[CACHE_COUNT], near = false; /* the model's states, and net of a problem without them */
 	uint32_t there = 0;
 	device_states(d, s->current->plan->reuse_bytes, s->scenario.huge_pages, reads);
@@ -140,7 +144,7 @@ static const char **shaky_problems(struct session *s, struct arena *a, int *own,
 	struct hash seen = { 0 };
 	int all, peaks = 0, layers = s->analysis ? s->analysis->layer_count : 0;
 	const char **texts = session_problems(s, a, &all);
-	const char **of_device = s->device.name ? session_peak_problems(s, a, &peaks) : NULL;
+	const char **of_device = s->seat->device.name ? session_peak_problems(s, a, &peaks) : NULL;
 	const char **shaky = ARENA_ARRAY(a, const char *, all + layers + peaks);
 	*own = *count = 0;
 	for (int i = 0; i < all + layers + peaks; i++) {
@@ -166,8 +170,8 @@ int session_measure_shaky(struct session *s)
 	struct arena a = { 0 };
 	int own, count, added = 0;
 	const char **texts = shaky_problems(s, &a, &own, &count);
-	for (int i = 0; i < count && s->queue; i++)
-		added += i < own ? queue_add(s->queue, texts[i], false, true) :
+	for (int i = 0; i < count && s->seat->queue; i++)
+		added += i < own ? queue_add(s->seat->queue, texts[i], false, true) :
 			session_queue_peak(s, texts[i], true);
 	arena_free(&a);
 	return added;
@@ -175,19 +179,19 @@ int session_measure_shaky(struct session *s)
 
 bool session_is_measuring(const struct session *s)
 {
-	return s->queue && (!queue_status(s->queue).idle || s->repeats_due || s->besides_due);
+	return s->seat->queue && (!queue_status(s->seat->queue).idle || s->repeats_due || s->besides_due);
 }
 
 struct session_missing session_missing(struct session *s, struct arena *a)
 {
 	struct session_missing m = { 0 };
 	int own, conversions, peaks = 0;
-	if (!s->queue || !s->current)
+	if (!s->seat->queue || !s->current)
 		return m;
 	const char **of_own = analyze_problems_in(a, s->current->plan, session_fusion(s), true,
 		scenario_variants(&s->scenario), &own);
 	const char **of_results = session_conversions(s, a, &conversions);
-	const char **of_device = s->device.name ? session_peak_problems(s, a, &peaks) : NULL;
+	const char **of_device = s->seat->device.name ? session_peak_problems(s, a, &peaks) : NULL;
 	struct hash seen = { 0 };
 	m.texts = ARENA_ARRAY(a, const char *, own + conversions + peaks);
 	m.own = missing_add(s, &seen, m.texts, of_own, own, false);
@@ -201,14 +205,14 @@ struct session_missing session_missing(struct session *s, struct arena *a)
 }
 
 /* Number of uses of each problem by layers and groups of the plan. */
-static void uses_count(const struct session *s, struct hash *uses)
+static void uses_count(const struct variant_ground *g, struct hash *uses)
 {
-	const struct plan *p = s->current->plan;
-	const struct fusion *f = session_fusion(s);
+	const struct plan *p = g->on.plan;
+	const struct fusion *f = g->on.fusion;
 	for (int i = 0; i < plan_problem_total(p); i++)
 		*hash_at(uses, text_of(p->problems[i].text)) = p->problems[i].use_count;
 	for (int i = 0; i < f->group_count; i++) {
-		const char *nxc = s->scenario.layouts == LAYOUTS_NXC ? f->groups[i].text_nxc : NULL;
+		const char *nxc = g->scenario.layouts == LAYOUTS_NXC ? f->groups[i].text_nxc : NULL;
 		int64_t *at = hash_at(uses, text_of(nxc ? nxc : f->groups[i].text));
 		*at = *at < 0 ? 1 : *at + 1;
 	}
@@ -216,22 +220,24 @@ static void uses_count(const struct session *s, struct hash *uses)
 
 /* What may be measured again, with its uses, in arena a: the problems of the plan, then what depends on
  * results: conversions, each of which may be all that the bound has, and branches that are in the bound. */
-static const char **repeatable(struct session *s, struct arena *a, struct hash *uses, int *count)
+static const char **repeatable(const struct variant_ground *g, const struct analysis *x, struct arena *a,
+	struct hash *uses, int *count)
 {
-	int own, conversions, besides = 0, placed = s->analysis->conversions;
-	const char **of_own = analyze_problems_in(a, s->current->plan, session_fusion(s), true,
-		scenario_variants(&s->scenario), &own);
-	const char **of_results = session_conversions(s, a, &conversions);
-	const char **texts = ARENA_ARRAY(a, const char *, own + conversions + s->analysis->beside_count);
-	uses_count(s, uses);
+	struct ground on = g->plan == g->session->current ? session_ground_shared(g->session) : g->on;
+	int own, conversions, besides = 0, placed = x->conversions;
+	const char **of_own = analyze_problems_in(a, on.plan, on.fusion, true,
+		scenario_variants(&g->scenario), &own);
+	const char **of_results = analyze_conversions(a, &on, &g->scenario, &conversions);
+	const char **texts = ARENA_ARRAY(a, const char *, own + conversions + x->beside_count);
+	uses_count(g, uses);
 	for (int i = 0; i < own; i++)
 		texts[i] = of_own[i];
 	for (int i = 0; i < conversions; i++) {
 		texts[own + i] = of_results[i];
 		*hash_at(uses, text_of(of_results[i])) = placed > 0 ? placed : 1;
 	}
-	for (int i = 0; i < s->analysis->beside_count; i++) {
-		const struct beside_cost *b = &s->analysis->besides[i];
+	for (int i = 0; i < x->beside_count; i++) {
+		const struct beside_cost *b = &x->besides[i];
 		int64_t *at = b->used ? hash_at(uses, text_of(b->text)) : NULL;
 		if (at && *at < 0)
 			texts[own + conversions + besides++] = b->text;
@@ -244,7 +250,8 @@ static const char **repeatable(struct session *s, struct arena *a, struct hash *
 
 static bool is_of_this_runner(const struct session *s, const struct result *r)
 {
-	return r->stats.p10 > 0 && s->device.version && strcmp(r->runner_version, s->device.version) == 0;
+	const char *version = s->seat->device.version;
+	return r->stats.p10 > 0 && version && strcmp(r->runner_version, version) == 0;
 }
 
 bool session_is_once(const struct session *s, const struct result *r)
@@ -252,29 +259,51 @@ bool session_is_once(const struct session *s, const struct result *r)
 	return r->times < 2 && is_of_this_runner(s, r);
 }
 
-int session_queue_repeats(struct session *s, bool stored)
+/* Adds repeats of the problems of that ground (session_queue_repeats). */
+static int repeats_add(struct session *s, const struct variant_ground *g, bool stored)
 {
-	session_refresh(s);
-	if (!s->queue || !s->analysis || !(s->device.threads > 0) || !(s->analysis->total_ns > 0))
-		return 0;
 	struct arena a = { 0 };
 	struct hash uses = { 0 };
 	int count, added = 0;
-	const char **texts = repeatable(s, &a, &uses, &count);
-	for (int i = 0; i < count; i++) {
-		bool own = queue_state(s->queue, texts[i]) == JOB_DONE;
+	const struct analysis *x = variant_analysis(g, &a);
+	const char **texts = x->total_ns > 0 ? repeatable(g, x, &a, &uses, &count) : NULL;
+	session_plan_distance(s, g->plan);
+	for (int i = 0; texts && i < count; i++) {
+		bool own = queue_state(s->seat->queue, texts[i]) == JOB_DONE;
 		if (!own && !stored)
 			continue;
-		const struct result *r = analyze_pick(s->analysis, s->results, texts[i]);
-		double share = !r ? 0 : stats_cost(&r->stats) / s->analysis->total_ns;
+		const struct result *r = analyze_pick(x, s->seat->results, texts[i]);
+		double share = !r ? 0 : stats_cost(&r->stats) / x->total_ns;
 		share *= (double)hash_find(&uses, text_of(texts[i]));
 		bool few = r && r->times <= REPEAT_ROUNDS && (own || is_of_this_runner(s, r));
 		if (few && share >= REPEAT_SHARE)
-			added += queue_add_repeat(s->queue, r);
+			added += queue_add_repeat(s->seat->queue, r);
 	}
 	hash_free(&uses);
 	arena_free(&a);
 	return added;
+}
+
+/* Of the plan of a batch and data type. */
+static int repeats_of(struct session *s, int64_t batch, enum dtype dtype, bool stored)
+{
+	struct variant v = session_variant(s);
+	struct variant_ground g;
+	int added = 0;
+	v.batch = batch;
+	v.dtype = dtype;
+	if (s->seat->queue && s->seat->device.threads > 0 && !variant_open(s, &v, &g, NULL)) {
+		added = repeats_add(s, &g, stored);
+		variant_close(&g);
+	}
+	session_set_distance(s);
+	return added;
+}
+
+int session_queue_repeats(struct session *s, bool stored)
+{
+	session_analyze(s);
+	return repeats_of(s, session_batch(s), session_dtype(s), stored);
 }
 
 static void follow_nothing(struct session *s)
@@ -286,29 +315,22 @@ static void follow_nothing(struct session *s)
 int session_queue_clear(struct session *s)
 {
 	follow_nothing(s);
-	return s->queue ? queue_clear(s->queue) : 0;
+	return s->seat->queue ? queue_clear(s->seat->queue) : 0;
 }
 
 void session_queue_cancel(struct session *s)
 {
 	follow_nothing(s);
-	if (s->queue)
-		queue_cancel(s->queue);
+	if (s->seat->queue)
+		queue_cancel(s->seat->queue);
 }
 
 void session_repeat_when_idle(struct session *s)
 {
 	int due = s->repeats_due;
-	if (!due || !s->queue || !s->current || !queue_status(s->queue).idle)
+	if (!due || !s->seat->queue || !s->current || !queue_status(s->seat->queue).idle)
 		return;
-	const struct session_plan *present = s->current,
-				  *of = session_plan_of(s, s->repeats_batch, s->repeats_dtype, NULL);
-	if (of && of != present)
-		session_select(s, of->batch, of->dtype, NULL);
-	s->repeats_due = 0; /* session_queue_repeats refreshes */
-	s->repeats_due = of && session_queue_repeats(s, false) ? due - 1 : 0;
-	if (s->current != present)
-		session_select(s, present->batch, present->dtype, NULL);
+	s->repeats_due = repeats_of(s, s->repeats_batch, s->repeats_dtype, false) ? due - 1 : 0;
 }
 
 void session_repeats_begin(struct session *s)
@@ -320,15 +342,16 @@ void session_repeats_begin(struct session *s)
 
 bool session_queue_peak(struct session *s, const char *text, bool again)
 {
-	bool is_cpu = s->device.threads > 0;
-	return is_cpu ? queue_add_brief(s->queue, text, again) : queue_add(s->queue, text, false, again);
+	struct queue *q = s->seat->queue;
+	bool is_cpu = s->seat->device.threads > 0;
+	return is_cpu ? queue_add_brief(q, text, again) : queue_add(q, text, false, again);
 }
 
 /* The fastest algorithm of a problem that was measured in full; NULL: none. */
 static const struct result *best_of(const struct session *s, const char *problem)
 {
 	int count;
-	const struct result *const *all = results_of(s->results, problem, &count), *best = NULL;
+	const struct result *const *all = results_of(s->seat->results, problem, &count), *best = NULL;
 	for (int i = 0; i < count; i++)
 		if (all[i]->status == STATUS_OK && all[i]->stats.stop != STOP_SHORTLIST &&
 			(!best || stats_cost(&all[i]->stats) < stats_cost(&best->stats)))
@@ -342,8 +365,9 @@ int session_queue_peaks_again(struct session *s)
 	int count, added = 0;
 	const char **texts = session_peak_problems(s, &a, &count);
 	for (int i = 0; i < count; i++) {
-		const struct result *best = s->device.threads > 0 ? best_of(s, texts[i]) : NULL;
-		added += best ? queue_add_repeat(s->queue, best) : session_queue_peak(s, texts[i], true);
+		const struct result *best = s->seat->device.threads > 0 ? best_of(s, texts[i]) : NULL;
+		added += best ? queue_add_repeat(s->seat->queue, best)
+			      : session_queue_peak(s, texts[i], true);
 	}
 	arena_free(&a);
 	return added;
@@ -355,7 +379,7 @@ int session_queue_missing(struct session *s)
 	struct session_missing m = session_missing(s, &a);
 	int added = 0;
 	for (int i = 0; i < m.own + m.conversions; i++)
-		added += queue_add(s->queue, m.texts[i], false, false);
+		added += queue_add(s->seat->queue, m.texts[i], false, false);
 	for (int i = 0; i < m.peaks; i++)
 		added += session_queue_peak(s, m.texts[m.own + m.conversions + i], false);
 	arena_free(&a);
@@ -364,7 +388,7 @@ int session_queue_missing(struct session *s)
 
 int session_measure_missing(struct session *s)
 {
-	if (!s->queue || !s->current)
+	if (!s->seat->queue || !s->current)
 		return 0;
 	int added = session_queue_missing(s);
 	session_measure_quick_all(s);
@@ -384,15 +408,15 @@ static bool group_has(const struct fusion_group *g, int layer)
 
 int session_measure_problem(struct session *s, const char *problem)
 {
-	return s->queue ? queue_add(s->queue, problem, true, true) : 0;
+	return s->seat->queue ? queue_add(s->seat->queue, problem, true, true) : 0;
 }
 
 static int measure_group(struct session *s, const struct fusion_group *g)
 {
 	const char *text = s->scenario.layouts == LAYOUTS_NXC ? g->text_nxc : g->text;
 	const char *copied = fusion_copy_text(g);
-	int copy = copied ? queue_add(s->queue, copied, true, true) : 0;
-	return copy + (text ? queue_add(s->queue, text, true, true) : 0);
+	int copy = copied ? queue_add(s->seat->queue, copied, true, true) : 0;
+	return copy + (text ? queue_add(s->seat->queue, text, true, true) : 0);
 }
 
 static int measure_alone(struct session *s, int layer)
@@ -400,12 +424,12 @@ static int measure_alone(struct session *s, int layer)
 	const struct plan *p = s->current->plan;
 	int own = plan_layer_problem_index(p, &p->layers[layer],
 		s->scenario.layouts == LAYOUTS_NXC);
-	return own >= 0 ? queue_add(s->queue, p->problems[own].text, true, true) : 0;
+	return own >= 0 ? queue_add(s->seat->queue, p->problems[own].text, true, true) : 0;
 }
 
 int session_measure_layer(struct session *s, int layer)
 {
-	if (!s->queue || !s->current)
+	if (!s->seat->queue || !s->current)
 		return 0;
 	const struct fusion *f = session_fusion(s);
 	int added = 0;
@@ -417,7 +441,7 @@ int session_measure_layer(struct session *s, int layer)
 
 int session_measure_layers(struct session *s, const bool *marked)
 {
-	if (!s->queue || !s->current)
+	if (!s->seat->queue || !s->current)
 		return 0;
 	const struct fusion *f = session_fusion(s);
 	int added = 0;

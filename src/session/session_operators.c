@@ -7,34 +7,24 @@
 
 #define NAMED 4 /* in a description */
 
-int session_operators_gather(struct session *s, struct error *err)
-{
-	s->operators_arena = (struct arena){ 0 };
-	s->operators = (struct op_own_table){ .next = &s->given->operators };
-	if (!config_operators(s->options.model_path, &s->operators_arena, &s->operators, err))
-		return 0;
-	arena_free(&s->operators_arena);
-	return -1;
-}
-
 /* True if a node, also of a subgraph, has an operator that is described with a time. */
-static bool graph_has_times(const struct session *s, const struct graph *g)
+static bool graph_has_times(const struct session_subject *u, const struct graph *g)
 {
 	for (int i = 0; g && i < g->node_count; i++) {
 		const struct node *n = &g->nodes[i];
-		if (op_own_time(op_own_find(&s->operators, n->domain, n->op)))
+		if (op_own_time(op_own_find(&u->operators, n->domain, n->op)))
 			return true;
 		for (int k = 0; k < n->attribute_count; k++)
 			if (n->attributes[k].kind == ATTRIBUTE_GRAPH &&
-				graph_has_times(s, n->attributes[k].graph))
+				graph_has_times(u, n->attributes[k].graph))
 				return true;
 	}
 	return false;
 }
 
-bool session_assumes(const struct session *s)
+bool subject_assumes(const struct session_subject *u)
 {
-	return s->options.assume_count > 0 || (s->model && graph_has_times(s, s->model->graph));
+	return u->given.assume_count > 0 || graph_has_times(u, u->model->graph);
 }
 
 /* The operators of a plan that the user describes, in order of appearance; uses: their layers, in bodies

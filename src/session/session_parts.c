@@ -1,3 +1,4 @@
+/* What a session has, for readers. */
 #include "config.h"
 
 #include "session/session_advice.h"
@@ -23,12 +24,16 @@ const char *session_type_name(const struct session *s, enum dtype dtype)
 	return dtype || !s->current ? dtype_name(dtype) : plan_type_name(s->current->plan);
 }
 
-const struct fusion *session_fusion(const struct session *s)
+const struct fusion *plan_fusion(struct session_plan *sp)
 {
-	struct session_plan *sp = s->current;
 	if (!sp->fusion)
 		sp->fusion = fusion_find(sp->plan);
 	return sp->fusion;
+}
+
+const struct fusion *session_fusion(const struct session *s)
+{
+	return plan_fusion(s->current);
 }
 
 const struct assumption *session_assumed(const struct session *s)
@@ -62,17 +67,17 @@ const struct what_if_effect *session_effect(const struct session *s, const struc
 
 const struct peaks *session_peaks(const struct session *s)
 {
-	return &s->peaks;
+	return &s->seat->peaks;
 }
 
 struct limit session_limit(const struct session *s, const struct layer_cost *c, const char *problem)
 {
-	return limit_of(c, problem, &s->peaks, &s->scenario, s->analysis->cache);
+	return limit_of(c, problem, &s->seat->peaks, &s->scenario, s->analysis->cache);
 }
 
 const struct device *session_device(const struct session *s)
 {
-	return &s->device;
+	return &s->seat->device;
 }
 
 uint64_t session_device_changes(const struct session *s)
@@ -82,12 +87,12 @@ uint64_t session_device_changes(const struct session *s)
 
 const struct described *session_described(const struct session *s)
 {
-	return s->described;
+	return s->seat->described;
 }
 
 bool session_is_recorded(const struct session *s)
 {
-	return s->recorded;
+	return s->seat->recorded;
 }
 
 bool session_is_changing(const struct session *s)
@@ -102,22 +107,22 @@ const char *session_unkept(const struct session *s)
 
 const char *session_trouble(const struct session *s)
 {
-	return s->trouble;
+	return s->seat->trouble;
 }
 
 struct results *session_results(const struct session *s)
 {
-	return s->results;
+	return s->seat->results;
 }
 
 struct queue *session_queue(const struct session *s)
 {
-	return s->queue;
+	return s->seat->queue;
 }
 
 struct planner *session_planner(const struct session *s)
 {
-	return s->planner;
+	return s->seat->planner;
 }
 
 struct store *session_store(const struct session *s)
@@ -128,7 +133,7 @@ struct store *session_store(const struct session *s)
 const char *const *session_reads(
 	const struct session *s, const char *const *more, int count, struct arena *a)
 {
-	const struct model *m = s->model;
+	const struct model *m = s->subject->model;
 	int external = m ? m->external_count : 0, n = 0;
 	const char **list = ARENA_ARRAY(a, const char *, count + external + 10);
 	for (int i = 0; i < count; i++)
@@ -140,11 +145,11 @@ const char *const *session_reads(
 		list[n++] = config_beside_path(a, m->path, ".yaml");
 		list[n++] = config_beside_path(a, m->path, ".ops.yaml");
 	}
-	if (s->config->path)
-		list[n++] = s->config->path;
-	if (s->described)
-		list[n++] = s->described->path;
-	const char *saved = config_saved_path(a), *db = s->config->db ? s->config->db : config_default_db(a);
+	if (s->seat->config->path)
+		list[n++] = s->seat->config->path;
+	if (s->seat->described)
+		list[n++] = s->seat->described->path;
+	const char *saved = config_saved_path(a), *db = s->given->db ? s->given->db : config_default_db(a);
 	if (saved)
 		list[n++] = saved;
 	list[n++] = db;
@@ -156,12 +161,12 @@ const char *const *session_reads(
 
 const struct model *session_model(const struct session *s)
 {
-	return s->model;
+	return s->subject->model;
 }
 
 const char *session_model_path(const struct session *s)
 {
-	return s->options.model_path;
+	return s->subject->given.model_path;
 }
 
 struct config *session_given(const struct session *s)
@@ -171,7 +176,7 @@ struct config *session_given(const struct session *s)
 
 const struct config *session_config(const struct session *s)
 {
-	return s->config;
+	return s->seat->config;
 }
 
 const struct session_export *session_exports(const struct session *s)
@@ -193,4 +198,9 @@ void session_sweep_point(const struct session *s, int i, int64_t *batch, enum dt
 {
 	*batch = s->sweep.points[i].batch;
 	*dtype = s->sweep.points[i].dtype;
+}
+
+bool seat_on_gpu(const struct session *s, const struct seat *seat)
+{
+	return seat->device.name ? seat->described || !seat->device.threads : s->gpu_asked;
 }

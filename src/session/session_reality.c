@@ -12,55 +12,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- which executions are comparable ---- */
-
-const char *session_why_not_comparable(
-	const struct session *s, struct arena *a, const struct execution *e)
-{
-	if (!s->current)
-		return "the model's dimensions are not set";
-	const struct ground g = { .plan = s->current->plan, .device = &s->device };
-	return comparable_find(a, &g, &s->scenario, e, NULL, USE_STORED).why;
-}
-
-bool session_is_comparable(const struct session *s, const struct execution *e)
-{
-	struct arena scratch = { 0 };
-	bool is = !session_why_not_comparable(s, &scratch, e);
-	arena_free(&scratch);
-	return is;
-}
-
 /* ---- the model's hash ---- */
 
 void session_hash_drop(struct session *s)
 {
-	s->hash = (struct session_hash){ 0 };
-	arena_free(&s->taken_arena);
-	s->taken = NULL;
+	s->subject->hash = (struct session_hash){ 0 };
+	arena_free(&s->subject->taken_arena);
+	s->subject->taken = NULL;
 }
 
 const char *session_model_hash(const struct session *s)
 {
-	return s->hash.state == SESSION_HASH_KNOWN ? s->hash.text : NULL;
+	return s->subject->hash.state == SESSION_HASH_KNOWN ? s->subject->hash.text : NULL;
 }
 
 static bool hash_is_open(const struct session *s)
 {
-	return s->hash.state == SESSION_HASH_UNREAD;
+	return s->subject->hash.state == SESSION_HASH_UNREAD;
 }
 
 static void hash_step(struct session *s)
 {
 	struct error err = ERROR_NONE;
 	int64_t bytes;
-	int more = session_digest_step(s, s->model->path, &err);
+	int more = session_digest_step(s, s->subject->model->path, &err);
 	if (!more)
-		more = session_digest(s, s->model->path, s->hash.text, &bytes, &err);
+		more = session_digest(s, s->subject->model->path, s->subject->hash.text, &bytes, &err);
 	if (more < 0)
 		log_line("no executions of the model: %s", err.text);
 	if (more <= 0)
-		s->hash.state = more ? SESSION_HASH_NONE : SESSION_HASH_KNOWN;
+		s->subject->hash.state = more ? SESSION_HASH_NONE : SESSION_HASH_KNOWN;
 }
 
 /* ---- looking up ---- */
@@ -102,7 +83,7 @@ struct beside {
 };
 
 struct session_real {
-	struct arena arena;
+	struct arena *arena;              /* the plan's, in which it is itself */
 	uint64_t device_changes, changes; /* the session's number of renewals when it was looked up */
 	bool waits;                       /* for the model's hash */
 	struct error trouble;             /* why the database cannot be read, or empty */
@@ -110,14 +91,6 @@ struct session_real {
 	struct beside *all;               /* the newest of each setup, newest first */
 	int chosen;                       /* the one that session_reality returns */
 };
-
-void session_real_free(struct session_real *r)
-{
-	if (!r)
-		return;
-	arena_free(&r->arena);
-	free(r);
-}
 
 /* Puts the execution of session_reality_take into the list, unless it has a newer one of its setup. The list
  * has room for it. */
@@ -139,20 +112,20 @@ static void take_in(struct arena *a, const struct execution *taken, struct execu
 static void real_find(struct session *s, struct session_real *r)
 {
 	struct execution *list = NULL;
-	if (s->hash.state == SESSION_HASH_NONE)
+	if (s->subject->hash.state == SESSION_HASH_NONE)
 		return;
 	if (!session_model_hash(s)) {
 		r->waits = any_comparable(s);
 		return;
 	}
-	if (session_pick(s, &r->arena, session_model_hash(s), true, &list, &r->count, &r->trouble))
+	if (session_pick(s, r->arena, session_model_hash(s), true, &list, &r->count, &r->trouble))
 		log_line("%s", r->trouble.text);
-	if (s->taken && session_is_comparable(s, s->taken))
-		take_in(&r->arena, s->taken, list, &r->count);
-	r->all = ARENA_ARRAY(&r->arena, struct beside, r->count + 1);
+	if (s->subject->taken && session_is_comparable(s, s->subject->taken))
+		take_in(r->arena, s->subject->taken, list, &r->count);
+	r->all = ARENA_ARRAY(r->arena, struct beside, r->count + 1);
 	for (int i = 0; i < r->count; i++) {
 		r->all[i].execution = &list[i];
-		r->all[i].match = match_execution(&r->arena, &list[i], s->current->plan);
+		r->all[i].match = match_execution(r->arena, &list[i], s->current->plan);
 	}
 }
 
@@ -162,9 +135,10 @@ static struct session_real *real_of(struct session *s)
 	bool waited = r && r->waits && !hash_is_open(s);
 	if (r && !waited && r->device_changes == s->device_changes && r->changes == s->execution_changes)
 		return r;
-	session_real_free(r);
 	session_reality_drop(s);
-	r = s->current->real = base_calloc(1, sizeof(*r));
+	arena_free(&s->current->real_arena);
+	r = s->current->real = ARENA_NEW(&s->current->real_arena, struct session_real);
+	r->arena = &s->current->real_arena;
 	r->device_changes = s->device_changes;
 	r->changes = s->execution_changes;
 	real_find(s, r);
@@ -206,7 +180,7 @@ static void work_turn_to(struct session *s, int number)
 	b->at = number;
 	b->judged = NULL;
 	if (!one->measured)
-		one->measured = reality_measured(&r->arena, one->execution, one->match);
+		one->measured = reality_measured(r->arena, one->execution, one->match);
 	work_begin(s, one->measured);
 }
 
@@ -219,10 +193,10 @@ static bool work_judge(struct session *s, struct reality *y)
 	if (!y->contradicted && !y->contradicted_count)
 		return false;
 	if (!one->before_known) {
-		const struct execution *e = session_execution_before(s, &r->arena, one->execution);
+		const struct execution *e = session_execution_before(s, r->arena, one->execution);
 		one->before_known = true;
-		one->before = e ? reality_measured(&r->arena, e,
-					  match_execution(&r->arena, e, s->current->plan)) : NULL;
+		one->before = e ? reality_measured(r->arena, e,
+					  match_execution(r->arena, e, s->current->plan)) : NULL;
 	}
 	if (!one->before)
 		return false;
@@ -320,10 +294,10 @@ int session_reality_wait(struct session *s, struct error *err)
 void session_reality_take(struct session *s, const struct execution *e)
 {
 	session_hash_drop(s);
-	s->taken = ARENA_NEW(&s->taken_arena, struct execution);
-	*s->taken = execution_copy(&s->taken_arena, e);
-	snprintf(s->hash.text, sizeof(s->hash.text), "%s", e->model_hash);
-	s->hash.state = SESSION_HASH_KNOWN;
+	s->subject->taken = ARENA_NEW(&s->subject->taken_arena, struct execution);
+	*s->subject->taken = execution_copy(&s->subject->taken_arena, e);
+	snprintf(s->subject->hash.text, sizeof(s->subject->hash.text), "%s", e->model_hash);
+	s->subject->hash.state = SESSION_HASH_KNOWN;
 	session_reality_renew(s);
 }
 
@@ -385,7 +359,7 @@ struct contradicted session_contradicted(struct session *s)
 		s->contradicted = contradicted_of(b->list, b->count, layers, s->contradicting);
 	}
 	s->contradicted.known =
-		!pending && !r->waits && !r->trouble.text[0] && s->hash.state != SESSION_HASH_NONE;
+		!pending && !r->waits && !r->trouble.text[0] && s->subject->hash.state != SESSION_HASH_NONE;
 	return s->contradicted;
 }
 
@@ -406,7 +380,7 @@ const struct reality *session_reality_fastest(struct session *s)
 struct trust session_trust(struct session *s)
 {
 	struct contradicted c = session_contradicted(s);
-	bool measurable = s->queue != NULL;
+	bool measurable = s->seat->queue != NULL;
 	if (!s->trust_known || s->trust.against.known != c.known || s->trust.measurable != measurable)
 		s->trust = trust_of(s->current->plan, s->analysis, &c, measurable);
 	s->trust_known = true;
@@ -432,51 +406,4 @@ int session_reality_contradicted(const struct reality *y)
 	for (int i = 0; i < y->group_count; i++)
 		layers += reality_contradicts(y, &y->groups[i]) ? y->groups[i].layer_count : 0;
 	return layers;
-}
-
-/* True if the group is faster in this execution, which was not judged in turn with its measurements. */
-static bool is_open(const struct reality *y, const struct reality_group *g)
-{
-	return g && !g->in_turn &&
-		(reality_contradicts(y, g) || (g->kind == GAP_FASTER && g->doubt == DOUBT_TURN));
-}
-
-bool session_turn_open(const struct reality *y)
-{
-	bool open = (y->contradicted || y->unclear || y->unconfirmed) && !y->in_turn;
-	for (int i = 0; i < y->group_count && !open; i++)
-		open = is_open(y, &y->groups[i]);
-	return open;
-}
-
-int session_turn_measure(struct session *s, const struct reality *y)
-{
-	struct arena scratch = { 0 };
-	bool *marked = ARENA_ARRAY(&scratch, bool, y->match->layer_count + 1);
-	for (int i = 0; i < y->match->layer_count; i++)
-		marked[i] = y->contradicted || y->unclear || y->unconfirmed ||
-			is_open(y, session_reality_group(y, i));
-	int added = session_measure_layers(s, marked);
-	arena_free(&scratch);
-	return added;
-}
-
-struct ground session_ground(struct session *s)
-{
-	return (struct ground){ .plan = s->current->plan,
-		.fusion = session_fusion(s),
-		.results = s->results,
-		.device = &s->device,
-		.peaks = peaks_known(&s->peaks) ? &s->peaks : NULL,
-		.estimate = s->described != NULL,
-		.tried = &s->current->tried,
-		.assumed = s->current->assumed_count ? s->current->assumed : NULL };
-}
-
-struct ground session_ground_shared(struct session *s)
-{
-	struct ground g = session_ground(s);
-	bool fresh = s->analysis && !s->stale && results_version(s->results) == s->seen_version;
-	g.shared = fresh ? s->analyzer : NULL;
-	return g;
 }

@@ -1,11 +1,10 @@
+/* A sweep: the problems of all batches and data types of the configuration, measured one point after the
+ * other. */
 #include "config.h"
 
 #include "session/session_private.h"
 
 #include <string.h>
-
-/* A sweep: the problems of all batches and data types of the configuration, measured one point after the
- * other. */
 
 static bool has_point(const struct session_sweep *w, int64_t batch, enum dtype dtype)
 {
@@ -35,124 +34,82 @@ static void points_make(struct session_sweep *w, const struct session *s)
 }
 
 /* Copies the problems' texts, because plans may be dropped during the sweep. */
-static int point_queue(struct session *s, struct session_sweep_point *point)
+static int point_queue(struct session *s, struct session_sweep_point *point, const struct variant_ground *g)
 {
 	struct arena a = { 0 };
 	int added = 0;
-	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s), true,
-		scenario_variants(&s->scenario), &point->problem_count);
+	const char **texts = analyze_problems_in(&a, g->on.plan, g->on.fusion, true,
+		scenario_variants(&g->scenario), &point->problem_count);
+	session_plan_distance(s, g->plan);
 	point->problems = ARENA_ARRAY(&s->sweep.arena, const char *, point->problem_count);
 	for (int i = 0; i < point->problem_count; i++) {
 		point->problems[i] = arena_strndup(&s->sweep.arena, texts[i], strlen(texts[i]));
-		if (s->queue)
-			added += queue_add(s->queue, texts[i], false, false);
+		if (s->seat->queue)
+			added += queue_add(s->seat->queue, texts[i], false, false);
 	}
 	arena_free(&a);
 	return added;
-}
-
-void session_sweep_drop(struct session *s)
-{
-	arena_free(&s->sweep.arena);
-	s->sweep = (struct session_sweep){ 0 };
 }
 
 /* A quick pass over all points comes first, the current scenario's at its head. */
 static void quick_points(struct session *s)
 {
 	for (int i = s->sweep.count - 1; i >= 0; i--) { /* the last one added is the first */
-		const struct session_sweep_point *point = &s->sweep.points[i];
-		if (!session_select(s, point->batch, point->dtype, NULL))
-			session_measure_quick(s);
+		struct variant v = session_sweep_variant(s, i);
+		struct variant_ground g;
+		if (!variant_open(s, &v, &g, NULL))
+			session_quick_of(s, &g);
+		variant_close(&g);
 		session_plans_trim(s);
 	}
-}
-
-/* Adds texts to a point's problems and queues them. */
-static int point_append(struct session *s, struct session_sweep_point *point, const char **texts, int count)
-{
-	struct arena *a = &s->sweep.arena;
-	const char **all = ARENA_ARRAY(a, const char *, point->problem_count + count);
-	int added = 0;
-	memcpy(all, point->problems, (size_t)point->problem_count * sizeof(*all));
-	point->problems = all;
-	for (int i = 0; i < count; i++) {
-		all[point->problem_count++] = arena_strndup(a, texts[i], strlen(texts[i]));
-		added += queue_add(s->queue, texts[i], false, false);
-	}
-	return added;
-}
-
-/* The results of each point say which branches it has. */
-int session_sweep_besides(struct session *s)
-{
-	int64_t batch = s->current ? s->current->batch : 0;
-	enum dtype dtype = session_dtype(s);
-	int added = 0;
-	for (int i = 0; s->current && i < s->sweep.count; i++) {
-		struct session_sweep_point *point = &s->sweep.points[i];
-		struct arena a = { 0 };
-		int count = 0;
-		const char **texts = session_select(s, point->batch, point->dtype, NULL) ? NULL :
-			session_besides(s, &a, &count);
-		if (count)
-			added += point_append(s, point, texts, count);
-		arena_free(&a);
-	}
-	if (s->current)
-		session_select(s, batch, dtype, NULL);
-	return added;
 }
 
 int session_measure_sweep(struct session *s, struct error *err)
 {
-	struct session_plan *present = s->current;
-	int added = 0, bad = 0;
-	if (present)
-		present->held = true;
+	int added = 0;
 	session_sweep_drop(s);
 	points_make(&s->sweep, s);
+	int bad = s->current ? 0 : session_select(s, s->sweep.points[0].batch, s->sweep.points[0].dtype, err);
 	s->sweep.variants = scenario_variants(&s->scenario);
 	for (int i = 0; i < s->sweep.count && !bad; i++) {
-		struct session_sweep_point *point = &s->sweep.points[i];
-		bad = session_select(s, point->batch, point->dtype, err) || session_check_bound(s, err);
-		added += bad ? 0 : point_queue(s, point);
+		struct variant v = session_sweep_variant(s, i);
+		struct variant_ground g;
+		bad = variant_open(s, &v, &g, err);
+		added += bad ? 0 : point_queue(s, &s->sweep.points[i], &g);
+		variant_close(&g);
 		session_plans_trim(s);
 	}
 	if (!bad)
 		quick_points(s);
-	if (present)
-		present->held = false;
-	if (present && present != s->current)
-		session_select(s, present->batch, present->dtype, NULL); /* it is kept, so this cannot fail */
-	session_plans_trim(s);
+	session_set_distance(s);
 	added += bad ? 0 : session_queue_missing(s); /* conversions and peaks, which no point has */
 	if (bad)
 		session_sweep_drop(s);
 	if (!bad && added)
 		session_repeats_begin(s);
 	s->besides_due = !bad && s->scenario.parallel == PARALLEL_MEASURED ? BESIDES_SWEEP : BESIDES_NONE;
-	return bad ? -1 : added + (s->besides_due && s->queue ? session_measure_besides(s) : 0);
+	return bad ? -1 : added + (s->besides_due && s->seat->queue ? session_measure_besides(s) : 0);
 }
 
 struct session_sweep_progress session_sweep_progress(const struct session *s, int index)
 {
 	const struct session_sweep_point *point = &s->sweep.points[index];
+	const struct queue *q = s->seat->queue;
 	struct session_sweep_progress p = { .problems = point->problem_count };
 	for (int i = 0; i < point->problem_count; i++) {
-		enum job_state job = s->queue ? queue_state(s->queue, point->problems[i]) : JOB_NONE;
+		enum job_state job = q ? queue_state(q, point->problems[i]) : JOB_NONE;
 		p.open += job == JOB_PENDING || job == JOB_RUNNING;
 		p.running |= job == JOB_RUNNING;
 		p.failed += job == JOB_FAILED || job == JOB_UNSUPPORTED;
 		p.missing += job != JOB_PENDING && job != JOB_RUNNING && job != JOB_FAILED &&
-			job != JOB_UNSUPPORTED && !results_is_finished(s->results, point->problems[i]);
+			job != JOB_UNSUPPORTED && !results_is_finished(s->seat->results, point->problems[i]);
 	}
 	return p;
 }
 
 int session_sweep_running(const struct session *s)
 {
-	const char *current = s->queue ? queue_status(s->queue).current : NULL;
+	const char *current = s->seat->queue ? queue_status(s->seat->queue).current : NULL;
 	for (int i = 0; current && i < s->sweep.count; i++)
 		for (int k = 0; k < s->sweep.points[i].problem_count; k++)
 			if (strcmp(s->sweep.points[i].problems[k], current) == 0)

@@ -1,3 +1,4 @@
+/* What the bound says of a change that may be tried: another batch, type, number of threads, no fusion. */
 #include "config.h"
 
 #include "session/session_try.h"
@@ -17,18 +18,25 @@ static struct session_bound bound_of(const struct analysis *a)
 
 struct session_bound session_bound_at(struct session *s, int64_t batch, enum dtype dtype)
 {
-	const struct session_plan *base = s->current;
+	struct variant v = session_variant(s);
+	v.batch = batch;
+	v.dtype = dtype;
+	return session_bound_of(s, &v);
+}
+
+struct session_bound session_bound_of(struct session *s, const struct variant *v)
+{
 	struct session_bound found = { NAN, false };
+	struct variant_ground g;
+	struct arena a = { 0 };
 	struct error err = ERROR_NONE;
-	if (session_select(s, batch, dtype, &err) == 0 && session_check_bound(s, &err) == 0) {
-		session_refresh(s);
-		found = bound_of(s->analysis);
-	} else {
-		log_line("no bound of batch %lld %s: %s", (long long)batch,
-			session_type_name(s, dtype), err.text);
-	}
-	session_select(s, base->batch, base->dtype, &err);
-	session_refresh(s);
+	if (variant_open(s, v, &g, &err))
+		log_line("no bound of batch %lld %s: %s", (long long)v->batch, session_type_name(s, v->dtype),
+			err.text);
+	else
+		found = bound_of(variant_analysis(&g, &a));
+	variant_close(&g);
+	arena_free(&a);
 	return found;
 }
 
@@ -66,12 +74,12 @@ struct session_bound session_bound_threads(struct session *s, int threads)
 	struct error err = ERROR_NONE;
 	int count = 0, found = -1;
 	struct session_bound bound = { NAN, false };
-	if (!s->store || !s->device.model || !s->device.stack ||
+	if (!s->store || !s->seat->device.model || !s->seat->device.stack ||
 		store_devices(s->store, &a, &devices, &ids, &count, &err))
 		count = 0;
 	for (int i = 0; i < count && found < 0; i++)
-		if (devices[i].threads == threads && !strcmp(devices[i].model, s->device.model) &&
-			session_stack_is_like(devices[i].stack, s->device.stack))
+		if (devices[i].threads == threads && !strcmp(devices[i].model, s->seat->device.model) &&
+			session_stack_is_like(devices[i].stack, s->seat->device.stack))
 			found = i;
 	struct results *results = found >= 0 ? results_new() : NULL;
 	if (results && store_load(s->store, ids[found], results, &err) == 0) {

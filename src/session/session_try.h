@@ -2,7 +2,7 @@
 #ifndef SESSION_SESSION_TRY_H
 #define SESSION_SESSION_TRY_H
 
-#include "session/session.h"
+#include "session/variant.h"
 
 /* A bound of the session's scenario. */
 struct session_bound {
@@ -10,8 +10,8 @@ struct session_bound {
 	bool estimated; /* it contains rooflines */
 };
 
-/* Returns the bound of another batch and data type on the session's device. The current plan stays; its
- * analysis is computed again, so that what points into it becomes invalid. */
+/* Returns the bound of a variant; of another batch and data type. */
+struct session_bound session_bound_of(struct session *s, const struct variant *v);
 struct session_bound session_bound_at(struct session *s, int64_t batch, enum dtype dtype);
 /* Returns the bound of the current plan with another number of threads, from the records in the database of
  * the same device, whose stack differs in that number only. */

@@ -69,23 +69,23 @@ char *state_text(char *buf, enum state s, int position)
 static bool is_suspect(const struct session *s, const struct result *r)
 {
 	struct problem p;
-	return r && peaks_known(&s->peaks) && problem_parse(text_of(r->problem), &p, NULL) == 0 &&
-		roofline_mistrusts(&p, &s->peaks, r);
+	return r && peaks_known(&s->seat->peaks) && problem_parse(text_of(r->problem), &p, NULL) == 0 &&
+		roofline_mistrusts(&p, &s->seat->peaks, r);
 }
 
 /* State from the results: OK if one has status ok, then refined by the result that the scenario uses. */
 static enum state state_of_results(const struct session *s, const char *problem)
 {
 	int count, good = -1;
-	const struct result *const *r = results_of(s->results, problem, &count);
+	const struct result *const *r = results_of(s->seat->results, problem, &count);
 	for (int i = 0; i < count && good < 0; i++)
 		good = r[i]->status == STATUS_OK ? i : good;
 	if (good < 0)
 		return count ? state_of_status(r[0]->status) : STATE_NONE;
 	const struct result *used = s->analysis ?
-		analyze_pick(s->analysis, s->results, problem) : NULL;
+		analyze_pick(s->analysis, s->seat->results, problem) : NULL;
 	used = used ? used : r[good];
-	const char *version = s->device.version;
+	const char *version = s->seat->device.version;
 	bool stale = version && used->runner_version && strcmp(version, used->runner_version) != 0;
 	return is_suspect(s, used) ? STATE_SUSPECT : used->stats.stop == STOP_DISTURBED ? STATE_NOISY :
 		stale ? STATE_STALE : STATE_OK;
@@ -100,11 +100,11 @@ enum state session_problem_state(const struct session *s, const char *problem, i
 	if (planned)
 		return planned->state == PLANNED_YES ? STATE_PLANNABLE :
 			planned->state == PLANNED_NO ? STATE_NO_PLAN : STATE_PLANNING;
-	enum job_state job = s->queue ? queue_state(s->queue, problem) : JOB_NONE;
+	enum job_state job = s->seat->queue ? queue_state(s->seat->queue, problem) : JOB_NONE;
 	if (job == JOB_RUNNING)
 		return STATE_RUNNING;
 	if (job == JOB_PENDING) {
-		*position = queue_position(s->queue, problem);
+		*position = queue_position(s->seat->queue, problem);
 		return STATE_QUEUED;
 	}
 	enum state known = state_of_results(s, problem);

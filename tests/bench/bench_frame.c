@@ -38,7 +38,7 @@ static void arrive(struct session *s, const char *problem)
 	struct result one = make_result(problem, 1000 + (double)(++date % 997));
 	one.algorithm.matrix = date % 2 ? MATRIX_NO : MATRIX_UNKNOWN;
 	one.measured_at = date;
-	results_put(s->results, &one);
+	results_put(s->seat->results, &one);
 }
 
 static int compare(const void *a, const void *b)
@@ -137,16 +137,16 @@ static struct session *measuring(struct config *config, const char *path, struct
 	const char ***texts, int *count)
 {
 	struct session *s = large_open(config, path);
-	s->device.model = "bench";
-	s->device.stack = "bench, 2 threads";
-	s->device.threads = 2;
-	s->queue = queue_new(config, NULL, s->results);
+	s->seat->device.model = "bench";
+	s->seat->device.stack = "bench, 2 threads";
+	s->seat->device.threads = 2;
+	s->seat->queue = queue_new(config, NULL, s->seat->results);
 	*texts = analyze_problems_in(a, s->current->plan, session_fusion(s), true, 0, count);
 	int each = s->current->plan->layer_count < FEW_KEYS_LAYERS ? 4 : 1;
 	for (int i = 0; i < each * *count; i++)
 		arrive(s, (*texts)[i % *count]);
 	for (int i = 0; i < *count; i++)
-		queue_add(s->queue, (*texts)[i], false, true);
+		queue_add(s->seat->queue, (*texts)[i], false, true);
 	large_run(s, 1100);
 	session_effects_within(s, 4);
 	return s;
@@ -180,8 +180,8 @@ static void bench(int layers, int rounds)
 	}
 	printf("%8d  %ld MiB at most\n", layers, memory_kib() / 1024);
 	/* nothing is queued any more: what is missing is counted and offered */
-	queue_free(s->queue);
-	s->queue = queue_new(&config, NULL, s->results);
+	queue_free(s->seat->queue);
+	s->seat->queue = queue_new(&config, NULL, s->seat->results);
 	app_show(&app, views_at(0), -1);
 	t = times_of(&app, texts, count, few ? "p f m a" : all_keys, rounds);
 	times_print("idle what-ifs", layers, &t);

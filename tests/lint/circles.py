@@ -17,7 +17,6 @@ KNOWN = {
     "problem": 17,   # true recursion: kernels find others in the table of kernels
     "commands": 29,
     "analyze": 21,
-    "session": 13,
 }
 PROGRAM = 49         # over all archives of the program: that of ops
 # archives that stand one on another: none needs a symbol of one after it

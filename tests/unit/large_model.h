@@ -68,8 +68,8 @@ __attribute__((unused)) static void large_run(struct session *s, double layer_ns
 	int capacity = 0;
 	e.source = "agent";
 	e.framework = "onnxruntime";
-	e.device = s->device.model;
-	e.threads = s->device.threads;
+	e.device = s->seat->device.model;
+	e.threads = s->seat->device.threads;
 	e.dtype = "f32";
 	e.model_hash = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 	e.stats = (struct sample_stats){ .n = 9, .executions = 1, .min = ns, .q1 = ns, .median = ns, .q3 = ns,

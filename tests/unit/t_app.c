@@ -226,7 +226,7 @@ static void test_devices(void)
 	ok(sees("starting far was cancelled") && !session_awaited(session), "x leaves it");
 	is_int(fixture_calls.cancel, 0, "and stops nothing else");
 	type("j j Enter");
-	ok(sees("cannot be read any more") && session->queue,
+	ok(sees("cannot be read any more") && session->seat->queue,
 		"one that cannot be opened says why, the old one stays");
 	type("j Enter");
 	is_str(fixture_calls.chosen, "h100", "a described one");
@@ -575,7 +575,7 @@ static void test_no_estimate(void)
 {
 	struct peaks *k;
 	begin(&(struct fixture_options){ .described = true, .control = true });
-	k = (struct peaks *)&session->described->peaks;
+	k = (struct peaks *)&session->seat->described->peaks;
 	app_show(&app, &view_layers, -1);
 	type("/ exact Enter");
 	ok(sees("no estimate: no u8 peak of the device is known: assume a cost"), "the reason: no peak");
@@ -600,7 +600,7 @@ static void test_pace(void)
 	app.renewed_ms = 1000;
 	app_pace(&app, 9800, 10000);
 	ok(app.results_wait, "a slow one waits while keys are pressed");
-	results_add(session->results, &one);
+	results_add(session->seat->results, &one);
 	type("j");
 	ok(app.analyses == analyses && !app_refresh(&app), "a key that moves costs no analysis");
 	type("p");
@@ -612,7 +612,7 @@ static void test_pace(void)
 	app_pace(&app, 0, 13000);
 	ok(!app.results_wait, "ten times what it takes later");
 	one.measured_at = 7;
-	results_add(session->results, &one);
+	results_add(session->seat->results, &one);
 	ok(app_refresh(&app) && (int)(app.analyses - analyses) == 2, "what waited is taken");
 	end();
 }
@@ -859,7 +859,7 @@ static void test_measuring(void)
 	ok(sees("a recorded device measures nothing"), "a recorded device says so");
 	end();
 	begin(&(struct fixture_options){ .queue = false });
-	snprintf(session->trouble, sizeof(session->trouble), "no runner");
+	snprintf(session->seat->trouble, sizeof(session->seat->trouble), "no runner");
 	type("b");
 	ok(sees("no runner answers"), "without a runner it says so");
 	end();
@@ -1462,7 +1462,7 @@ static void test_words(void)
 	ok(sees("b measure ") && sees("b measures them"), "something to measure");
 	ok(sees("at least 15.9 ms   parallel at least"), "both totals are lower bounds");
 	ok(sees("~18.7%"), "shares of a part are marked");
-	session->device.stack = "oneDNN 2.6.3 (OpenMP, avx2), 2 threads bound one a core, strict";
+	session->seat->device.stack = "oneDNN 2.6.3 (OpenMP, avx2), 2 threads bound one a core, strict";
 	app_draw(&app);
 	ok(sees("EPYC 7B13, 2 threads, oneDNN 2.6.3  [1] Layers"), "a stack is cut between its parts");
 	type("m");
@@ -1653,18 +1653,18 @@ static void test_same_names(void)
 		"src=nchw dst=nhwc" };
 	static const char *const maths[] = { "strict", "tf32" };
 	begin(&(struct fixture_options){ .measured = true });
-	struct result one = **results_of(session->results, app_problem(&app, app.layer), &(int){ 0 });
+	struct result one = **results_of(session->seat->results, app_problem(&app, app.layer), &(int){ 0 });
 	one.algorithm.name = "twins";
 	one.algorithm.api = "cuDNN";
 	one.algorithm.rank = 7;
 	for (int i = 0; i < 2; i++) {
 		one.algorithm.math = maths[i];
-		results_add(session->results, &one);
+		results_add(session->seat->results, &one);
 	}
 	one.algorithm.name = "layout";
 	for (int i = 0; i < 3; i++) {
 		one.algorithm.layouts = layouts[i];
-		results_add(session->results, &one);
+		results_add(session->seat->results, &one);
 	}
 	app.generation++;
 	type("Enter PgDn");

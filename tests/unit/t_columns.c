@@ -96,11 +96,11 @@ static void test_config(void)
 	struct config config = { .columns = "algo bytes", .path = "c.yaml" };
 	struct error err = ERROR_NONE;
 	begin_at(&(struct fixture_options){ .measured = true }, 100, 30);
-	const struct config *own = session->config;
-	session->config = &config;
+	const struct config *own = session->seat->config;
+	session->seat->config = &config;
 	type("jk");
 	ok(sees("algo") && sees("bytes") && !sees("flops"), "the configuration's columns");
-	session->config = own;
+	session->seat->config = own;
 	is_int(columns_check(&config, &err), 0, "which are checked");
 	config.columns = "bound,speed";
 	config.lines[option_row(option_find(TEXT("columns")))] = 3;

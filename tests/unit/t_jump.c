@@ -125,11 +125,11 @@ static void test_at_once(void)
 	type("q");
 	ok(layer >= 0, "the first dot");
 	static struct config slow = { .key_wait_ms = 2000 };
-	const struct config *before = session->config;
-	session->config = &slow;
+	const struct config *before = session->seat->config;
+	session->seat->config = &slow;
 	type("4");
 	is_int(typed_due_ms(&app, now_ms), 2000, "a digit waits as long as is configured");
-	session->config = before;
+	session->seat->config = before;
 	end();
 }
 

@@ -61,10 +61,10 @@ static void test_plans(void)
 	struct config config;
 	struct session *s = open_large(&config, SMALL);
 	walk_batches(s);
-	is_int(s->plan_count, 12, "of a small model all plans are kept");
-	const struct session_plan *first = s->plans[1];
+	is_int(s->subject->plan_count, 12, "of a small model all plans are kept");
+	const struct session_plan *first = s->subject->plans[1];
 	session_plans_trim(s);
-	ok(s->plan_count == 12 && s->plans[1] == first, "trimming leaves them");
+	ok(s->subject->plan_count == 12 && s->subject->plans[1] == first, "trimming leaves them");
 	int count;
 	struct arena a = { 0 };
 	session_peak_problems(s, &a, &count);
@@ -73,8 +73,9 @@ static void test_plans(void)
 	config_free(&config);
 	s = open_large(&config, SESSION_PLANS_LAYERS / 2 + 10);
 	walk_batches(s);
-	is_int(s->plan_count, 2, "of a larger one those that fit");
-	ok(s->current == s->plans[0] || s->current == s->plans[1], "the current one among them");
+	is_int(s->subject->plan_count, 2, "of a larger one those that fit");
+	ok(s->current == s->subject->plans[0] || s->current == s->subject->plans[1],
+		"the current one among them");
 	ok(s->current->dtype == DTYPE_F32, "which stays");
 	session_peak_problems(s, &a, &count);
 	is_int(count, of_small, "the peaks of a type are wanted also when its plans are gone");
@@ -111,7 +112,7 @@ static void test_bytes(void)
 	double shown = in_use();
 	walk_batches(s);
 	at_most(shown, in_use(), LAYERS, 1, "twelve other batches and types");
-	is_int(s->plan_count, 1, "whose plans are gone");
+	is_int(s->subject->plan_count, 1, "whose plans are gone");
 	app_free(&app);
 	session_close(s);
 	config_free(&config);
@@ -127,11 +128,11 @@ static void test_later(void)
 	struct arena a = { 0 };
 	struct session *s = open_large(&config, SESSION_LATER_LAYERS + CHAIN);
 	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s), true, 0, &count);
-	s->device.model = "test";
-	s->device.threads = 2;
+	s->seat->device.model = "test";
+	s->seat->device.threads = 2;
 	for (int i = 0; i < count; i++) {
 		struct result one = make_result(texts[i], 750);
-		results_put(s->results, &one);
+		results_put(s->seat->results, &one);
 	}
 	large_run(s, 15000); /* twenty times what each problem was measured to take */
 	session_refresh(s);
@@ -170,7 +171,7 @@ static void test_counted(void)
 	struct config config;
 	struct app app;
 	struct session *s = open_large(&config, SESSION_LATER_LAYERS + CHAIN);
-	s->queue = queue_new(&config, NULL, s->results);
+	s->seat->queue = queue_new(&config, NULL, s->seat->results);
 	session_effects_within(s, 4);
 	app_init(&app, s, 120, 24, false);
 	app_refresh(&app);

@@ -24,8 +24,8 @@ static struct execution like(const struct session *s)
 	struct execution e = execution_new();
 	e.source = "agent";
 	e.framework = "other";
-	e.device = s->device.model;
-	e.threads = s->device.threads;
+	e.device = s->seat->device.model;
+	e.threads = s->seat->device.threads;
 	e.dtype = "f32";
 	e.model_hash = session_model_hash(s);
 	e.inputs = "image:f32:1x3x224x224";
@@ -143,7 +143,7 @@ static void test_newest(void)
 	session_reality_take(s, &e);
 	y = session_reality(s);
 	ok(y && strcmp(y->execution->framework, "taken") == 0, "one that is not in the database yet");
-	s->device.model = "Intel Xeon 8481C";
+	s->seat->device.model = "Intel Xeon 8481C";
 	s->device_changes++;
 	s->stale = true;
 	session_refresh(s);
@@ -159,8 +159,8 @@ static void test_hash(void)
 	file_write(scratch_path("model.onnx"), model, sizeof(model));
 	struct session *s = opened();
 	struct error err = ERROR_NONE;
-	s->hash = (struct session_hash){ 0 };
-	s->model->path = scratch_path("model.onnx");
+	s->subject->hash = (struct session_hash){ 0 };
+	s->subject->model->path = scratch_path("model.onnx");
 	session_reality_renew(s);
 	ok(!session_reality(s), "no hash yet: nothing is shown");
 	int steps = 0;
@@ -174,13 +174,13 @@ static void test_hash(void)
 	ok(store_execution_add(s->store, &e, &err) == 0, "one of this model%s", err.text);
 	session_reality_renew(s);
 	ok(session_reality(s), "is");
-	s->hash = (struct session_hash){ 0 };
-	s->device.model = "Intel Xeon 8481C";
+	s->subject->hash = (struct session_hash){ 0 };
+	s->seat->device.model = "Intel Xeon 8481C";
 	s->device_changes++;
 	ok(!session_reality_step(s) && !session_model_hash(s), "nothing comparable: the file is not read");
-	s->device.model = "AMD EPYC 7B13 64-Core Processor";
+	s->seat->device.model = "AMD EPYC 7B13 64-Core Processor";
 	s->device_changes++;
-	s->model->path = scratch_path("missing.onnx");
+	s->subject->model->path = scratch_path("missing.onnx");
 	ok(!session_reality_step(s) && !session_reality(s), "a file that cannot be read has no executions");
 	fixture_close(s);
 	scratch_remove();

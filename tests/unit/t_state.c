@@ -36,14 +36,13 @@ static void words(void)
 
 static void of_problems(void)
 {
-	struct session s = {
-		.results = results_new(), .peaks = peaks_unknown(), .scenario = scenario_default()
-	};
+	struct seat seat = { .results = results_new(), .peaks = peaks_unknown() };
+	struct session s = { .seat = &seat, .scenario = scenario_default() };
 	struct result r = make_result(RELU, 1000);
 	int position;
 	ok(session_problem_state(&s, NULL, &position) == STATE_NONE, "no problem, no state");
 	ok(session_problem_state(&s, RELU, &position) == STATE_NONE, "nothing recorded");
-	results_put(s.results, &r);
+	results_put(seat.results, &r);
 	ok(session_problem_state(&s, RELU, &position) == STATE_OK && position == 0, "measured");
 	struct layer_cost c = { .ns = 1000, .origin = ORIGIN_MEASURED, .result = &r };
 	struct plan_layer l = { .problem = 0 };
@@ -51,13 +50,13 @@ static void of_problems(void)
 	r.stats.stop = STOP_DISTURBED;
 	r.runner_version = "2"; /* else the better one stays */
 	r.measured_at++;
-	results_put(s.results, &r);
+	results_put(seat.results, &r);
 	c.noisy = true;
 	ok(session_problem_state(&s, RELU, &position) == STATE_NOISY, "noisy as a problem");
 	ok(session_layer_state(&s, &l, &c, RELU, &position) == STATE_NOISY, "... and as a layer");
-	s.peaks.bandwidth_bytes_s = 1e12;
-	s.peaks.level_count = 1;
-	s.peaks.level[0] = (struct peak_level){ 2, 1e3, 2e12, false };
+	seat.peaks.bandwidth_bytes_s = 1e12;
+	seat.peaks.level_count = 1;
+	seat.peaks.level[0] = (struct peak_level){ 2, 1e3, 2e12, false };
 	ok(session_problem_state(&s, RELU, &position) == STATE_SUSPECT,
 		"faster than the peaks allow: suspect");
 	c.origin = ORIGIN_FUSED;
@@ -71,7 +70,7 @@ static void of_problems(void)
 	c.ns = NAN;
 	ok(session_layer_state(&s, &l, &c, "copy:u8,u8:b5", &position) == STATE_MISSING, "not measured");
 	ok(session_layer_state(&s, &l, &c, RELU, &position) == STATE_SUSPECT, "all its results are suspect");
-	s.peaks = peaks_unknown();
+	seat.peaks = peaks_unknown();
 	ok(session_layer_state(&s, &l, &c, RELU, &position) == STATE_BEGUN,
 		"results, but none for this scenario: begun");
 	c.at_least = true;
@@ -80,7 +79,7 @@ static void of_problems(void)
 	c.at_least = false;
 	l.problem = -1;
 	ok(session_layer_state(&s, &l, &c, NULL, &position) == STATE_UNKNOWN, "no problem to measure");
-	results_free(s.results);
+	results_free(seat.results);
 }
 
 static void terms(void)

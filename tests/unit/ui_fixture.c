@@ -350,17 +350,17 @@ static void results_fill(struct session *s)
 			no.algorithm.name = "";
 			no.status = STATUS_UNSUPPORTED;
 			no.why = "no implementation";
-			results_put(s->results, &no);
+			results_put(s->seat->results, &no);
 		} else if (options.measured || strstr(text, "relu") || strncmp(text, "conv", 4) == 0 ||
 			strncmp(text, "pool", 4) == 0) {
-			measured(s->results, text, strncmp(text, "conv", 4) == 0);
+			measured(s->seat->results, text, strncmp(text, "conv", 4) == 0);
 		}
 	}
 	for (int i = 0; options.proxies && i < p->layer_count; i++)
 		p->layers[i].proxy = p->layers[i].problem >= 0;
 	for (int i = 0; f && !options.unsupported && i < f->group_count; i++)
 		if (options.measured || f->groups[i].layer_count < 3)
-			measured(s->results, f->groups[i].text, false);
+			measured(s->seat->results, f->groups[i].text, false);
 }
 
 static const struct described *h100(void)
@@ -394,9 +394,9 @@ static struct peaks cpu_peaks(void)
 static void describe(struct session *s)
 {
 	static const char *const nobody[] = { "nobody", NULL };
-	s->described = h100();
-	s->planner = planner_new(nobody);
-	s->device = (struct device){ .name = "h100",
+	s->seat->described = h100();
+	s->seat->planner = planner_new(nobody);
+	s->seat->device = (struct device){ .name = "h100",
 		.model = h100()->name,
 		.stack = "planned by cuDNN 9.19.0",
 		.version = "",
@@ -454,17 +454,17 @@ static void execution_store(struct session *s)
 	struct arena a = { 0 };
 	struct error err = ERROR_NONE;
 	struct execution e = execution_new();
-	memset(s->hash.text, 'a', DIGEST_SIZE - 1);
-	s->hash.state = SESSION_HASH_KNOWN;
+	memset(s->subject->hash.text, 'a', DIGEST_SIZE - 1);
+	s->subject->hash.state = SESSION_HASH_KNOWN;
 	e.source = "agent";
 	e.framework = "onnxruntime";
 	e.version = "1.32.0";
 	e.provider = "CPUExecutionProvider";
-	e.device = s->device.model;
-	e.threads = s->device.threads;
+	e.device = s->seat->device.model;
+	e.threads = s->seat->device.threads;
 	e.dtype = "f32";
 	e.math = "strict";
-	e.model_hash = s->hash.text;
+	e.model_hash = s->subject->hash.text;
 	e.inputs = options.chain ? "" : "image:f32:1x3x224x224";
 	e.batch = 1;
 	e.measured_at = 1700000000;
@@ -515,7 +515,7 @@ static void execution_drop(struct session *s)
 {
 	static const char *const ends[] = { "", "-wal", "-shm" };
 	char path[160];
-	session_real_free(s->current->real);
+	arena_free(&s->current->real_arena);
 	session_hash_drop(s);
 	session_digests_free(s);
 	if (!s->store)
@@ -558,7 +558,10 @@ struct session *fixture_open(const struct fixture_options *o)
 		.graph = g };
 	p->model = m;
 	struct session *s = base_calloc(1, sizeof(*s));
-	s->config = &config;
+	s->subject = base_calloc(1, sizeof(*s->subject));
+	s->seat = base_calloc(1, sizeof(*s->seat));
+	s->seat->peaks = peaks_unknown();
+	s->seat->config = &config;
 	static struct config swept = {
 		.batch_count = 2, .batch = { 1, 8 }, .dtype_count = 2, .dtype = { DTYPE_F32, DTYPE_BF16 }
 	};
@@ -571,10 +574,10 @@ struct session *fixture_open(const struct fixture_options *o)
 	};
 	s->given->scenarios = o->scenarios ? named : NULL;
 	s->given->scenario_count = o->scenarios ? 4 : 0;
-	s->model = m;
-	s->results = results_new();
+	s->subject->model = m;
+	s->seat->results = results_new();
 	s->scenario = scenario_default();
-	s->device = (struct device){ .name = "cpu",
+	s->seat->device = (struct device){ .name = "cpu",
 		.model = "AMD EPYC 7B13 64-Core Processor",
 		.stack = "oneDNN 2.6.3, 2 threads",
 		.version = "test",
@@ -597,8 +600,8 @@ struct session *fixture_open(const struct fixture_options *o)
 	if (o->real)
 		execution_store(s);
 	if (o->queue) {
-		s->queue = base_calloc(1, sizeof(*s->queue));
-		*s->queue = (struct queue){ *o, p };
+		s->seat->queue = base_calloc(1, sizeof(*s->seat->queue));
+		*s->seat->queue = (struct queue){ *o, p };
 	}
 	return s;
 }
@@ -608,15 +611,17 @@ void fixture_close(struct session *s)
 	execution_drop(s);
 	session_reality_drop(s);
 	arena_free(&s->analysis_arena);
-	arena_free(&s->device_arena);
+	arena_free(&s->seat->arena);
 	fusion_free(s->current->fusion);
 	held = NULL;
-	results_free(s->results);
-	free(s->queue);
-	planner_free(s->planner);
+	results_free(s->seat->results);
+	free(s->seat->queue);
+	planner_free(s->seat->planner);
 	free(s->current);
-	free(s->model->graph);
-	free(s->model);
+	free(s->subject->model->graph);
+	free(s->subject->model);
+	free(s->subject);
+	free(s->seat);
 	free(s);
 	make_end(maker);
 	while (inner_count > 0)
@@ -667,24 +672,24 @@ bool session_is_analyzed(const struct session *s)
 
 bool session_refresh(struct session *s)
 {
-	uint64_t version = results_version(s->results);
+	uint64_t version = results_version(s->seat->results);
 	if (s->analysis && !s->stale && version == s->seen_version)
 		return false;
 	arena_free(&s->analysis_arena);
 	session_reality_drop(s);
-	s->peaks = s->described ? s->described->peaks : options.peaks ? cpu_peaks() : peaks_unknown();
+	seat_renew_peaks(s->seat);
 	const struct session_plan *c = s->current;
 	struct ground ground = { .plan = c->plan,
 		.fusion = c->fusion,
-		.results = s->results,
-		.device = &s->device,
-		.peaks = s->described ? &s->described->peaks : NULL,
-		.estimate = s->described != NULL,
+		.results = s->seat->results,
+		.device = &s->seat->device,
+		.peaks = s->seat->described ? &s->seat->described->peaks : NULL,
+		.estimate = s->seat->described != NULL,
 		.assumed = c->assumed_count ? c->assumed : NULL };
 	s->analysis = analyze(&s->analysis_arena, &ground, &s->scenario);
 	if (held)
 		results_release(held);
-	held = s->results;
+	held = s->seat->results;
 	results_hold(held);
 	s->effects = analyze_what_ifs(&s->analysis_arena, &ground, &s->scenario, &s->effect_count);
 	s->seen_version = version;
@@ -697,7 +702,7 @@ void session_assume(struct session *s, int layer, const struct assumption *cost)
 {
 	struct session_plan *c = s->current;
 	if (!c->assumed)
-		c->assumed = ARENA_ARRAY(&s->device_arena, struct assumption, c->plan->layer_count);
+		c->assumed = ARENA_ARRAY(&s->seat->arena, struct assumption, c->plan->layer_count);
 	c->assumed_count += (cost->kind != ASSUME_NOTHING) - (c->assumed[layer].kind != ASSUME_NOTHING);
 	c->assumed[layer] = *cost;
 	s->scenario.assume = c->assumed_count > 0;
@@ -754,13 +759,33 @@ int session_select(struct session *s, int64_t batch, enum dtype dtype, struct er
 }
 
 /* The same plan at all batches up to 8. */
-struct session_plan *session_plan_of(struct session *s, int64_t batch, enum dtype dtype, struct error *err)
+struct session_plan *plan_get(struct session *s, struct session_subject *u, const struct seat *seat,
+	const struct variant *v, struct error *err)
 {
-	(void)dtype;
-	if (batch <= 8)
+	(void)u;
+	(void)seat;
+	if (v->batch <= 8)
 		return s->current;
 	error_set(err, "Reshape flatten has the batch 1 baked in");
 	return NULL;
+}
+
+int plan_check_bound(const struct session *s, const struct plan *p, struct error *err)
+{
+	(void)s;
+	return p->unbound_count ? error_set(err, "a dimension is not bound") : 0;
+}
+
+struct seat *seat_compared(struct session *s, const struct session_device *d)
+{
+	(void)d;
+	return s->seat;
+}
+
+void seat_renew_peaks(struct seat *seat)
+{
+	seat->peaks = seat->described ? seat->described->peaks :
+		options.peaks ? cpu_peaks() : peaks_unknown();
 }
 
 /* An h100 has estimates, other recorded and described devices gaps. */
@@ -792,16 +817,9 @@ bool session_beside_waits(const struct session *s)
 	return false;
 }
 
-int session_recorded_more(struct session *s, struct error *err)
-{
-	(void)s;
-	(void)err;
-	return 0;
-}
-
 int session_check_bound(const struct session *s, struct error *err)
 {
-	return s->current->plan->unbound_count ? error_set(err, "a dimension is not bound") : 0;
+	return plan_check_bound(s, s->current->plan, err);
 }
 
 int session_bind(struct session *s, const struct dim_binding *dims, int count, struct error *err)
@@ -892,17 +910,17 @@ struct session_missing session_missing(struct session *s, struct arena *a)
 {
 	struct session_missing m = { 0 };
 	int count = 0;
-	m.texts = s->queue ? analyze_problems_in(a, s->current->plan, s->current->fusion, true,
+	m.texts = s->seat->queue ? analyze_problems_in(a, s->current->plan, s->current->fusion, true,
 		scenario_variants(&s->scenario), &count) : NULL;
 	for (int i = 0; i < count; i++)
-		m.own += !results_is_finished(s->results, m.texts[i]);
+		m.own += !results_is_finished(s->seat->results, m.texts[i]);
 	m.conversions = m.peaks = fixture_extra;
 	return m;
 }
 
 bool session_is_measuring(const struct session *s)
 {
-	return s->queue && !queue_status(s->queue).idle;
+	return s->seat->queue && !queue_status(s->seat->queue).idle;
 }
 
 int session_measure_shaky(struct session *s)
@@ -1163,8 +1181,8 @@ struct session_agent *session_agent_start(
 	agent = (struct session_agent){ s, name, execution_new() };
 	agent.execution.framework = name;
 	agent.execution.model_hash = "0";
-	agent.execution.device = s->device.model;
-	agent.execution.threads = s->device.threads;
+	agent.execution.device = s->seat->device.model;
+	agent.execution.threads = s->seat->device.threads;
 	agent.execution.dtype = "f32";
 	agent.execution.batch = 1;
 	agent.execution.measured_at = 1900000000;
@@ -1229,19 +1247,21 @@ static char awaited[16];
 int session_devices(const struct session *s, struct arena *a, struct session_device **list, struct error *err)
 {
 	const struct session_device all[] = {
-		{ SESSION_RUNNER, "cpu", s->queue ? s->device.model : "", s->queue ? s->device.stack : "",
+		{ SESSION_RUNNER, "cpu", s->seat->queue ? s->seat->device.model : "",
+			s->seat->queue ? s->seat->device.stack : "",
 			.command = "/usr/libexec/benanza/benanza-runner-cpu", .path = "",
-			.in_use = s->queue != NULL },
+			.in_use = s->seat->queue != NULL },
 		{ SESSION_RUNNER, "far", "", "",
 			.command = "ssh -x far\033[2J away benanza-runner-cuda --device cuda:1", .path = "" },
 		{ SESSION_RECORDED, "3", "AMD EPYC 7B13 64-Core Processor", "oneDNN 2.6.3, 2 threads",
-			.command = "", .path = "", .id = 3, .in_use = !s->queue && !s->described },
+			.command = "", .path = "", .id = 3,
+			.in_use = !s->seat->queue && !s->seat->described },
 		{ SESSION_RECORDED, "NVIDIA H200", "NVIDIA H200",
 			"driver 580.95.05, CUDA 13.0, cuDNN 9.19.0, cuBLASLt 13.1.0, strict f32, clocks as "
 			"they come",
 			.command = "", .path = "data/recorded/h200.jsonl.gz" },
 		{ SESSION_DESCRIBED, "h100", "NVIDIA H100", "", .command = "", .path = "h100.json",
-			.described = *h100(), .in_use = s->described != NULL },
+			.described = *h100(), .in_use = s->seat->described != NULL },
 		{ SESSION_DESCRIBED, "v100", "Tesla V100-SXM2-32GB", "", .command = "", .path = "v100.json",
 			.described = { .id = "v100",
 				.name = "Tesla V100-SXM2-32GB",
@@ -1268,13 +1288,13 @@ int session_choose(struct session *s, const struct session_device *d, struct err
 	}
 	if (d->kind == SESSION_RECORDED)
 		return error_set(err, "%s cannot be read any more", d->path);
-	free(s->queue);
-	s->queue = NULL;
-	planner_free(s->planner);
+	free(s->seat->queue);
+	s->seat->queue = NULL;
+	planner_free(s->seat->planner);
 	describe(s);
 	held = NULL;
-	results_free(s->results);
-	s->results = results_new();
+	results_free(s->seat->results);
+	s->seat->results = results_new();
 	s->stale = true;
 	return 0;
 }
@@ -1287,16 +1307,16 @@ int session_choose_step(struct session *s, int timeout_ms, struct error *err)
 	awaited[0] = '\0';
 	if (fixture_answer < 0)
 		return error_set(err, "far: the runner ssh says no hello");
-	s->described = NULL;
-	planner_free(s->planner);
-	s->planner = NULL;
-	s->device = (struct device){ .name = "cuda:1",
+	s->seat->described = NULL;
+	planner_free(s->seat->planner);
+	s->seat->planner = NULL;
+	s->seat->device = (struct device){ .name = "cuda:1",
 		.model = "NVIDIA A100",
 		.stack = "CUDA 13.0",
 		.version = "test",
 		.llc_bytes = NAN };
-	s->queue = base_calloc(1, sizeof(*s->queue));
-	*s->queue = (struct queue){ options, s->current->plan };
+	s->seat->queue = base_calloc(1, sizeof(*s->seat->queue));
+	*s->seat->queue = (struct queue){ options, s->current->plan };
 	s->device_changes++;
 	s->stale = true;
 	return 1;
@@ -1329,7 +1349,7 @@ bool session_plan_step(struct session *s, int timeout_ms)
 
 const struct planned *session_planned(const struct session *s, const char *problem)
 {
-	return s->described && problem ? fixture_planned(problem) : NULL;
+	return s->seat->described && problem ? fixture_planned(problem) : NULL;
 }
 
 char *fixture_read(const char *path)
