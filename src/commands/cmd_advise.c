@@ -9,6 +9,7 @@
 
 struct advise_options {
 	const char *target; /* --target; NULL: none */
+	bool printed;       /* the advice of an earlier batch or type */
 };
 
 static const struct option_row advise_rows[] = {
@@ -20,7 +21,7 @@ static const struct option_row advise_rows[] = {
 /* Advice for the selected plan. */
 static int advise(struct session *s, struct options *o, struct error *err)
 {
-	const struct advise_options *own = o->own;
+	struct advise_options *own = o->own;
 	struct arena a = { 0 };
 	struct advice_target target = { NAN, NAN };
 	struct reach reach = { 0 };
@@ -39,11 +40,17 @@ static int advise(struct session *s, struct options *o, struct error *err)
 		json_t *all = report_advice_json(s, &list, &from);
 		json_object_set_new(all, "would_reach", missed ? report_reach_json(&reach) : json_null());
 		report_json_line(all, stdout);
+	} else if (o->csv) {
+		struct table t = { 0 };
+		advice_table(&t, s, &list);
+		table_print_csv(&t, !own->printed, stdout);
+		table_free(&t);
 	} else {
 		report_advice_text(s, &list, &from, &target, stdout);
 		if (missed)
 			report_reach_text(&reach, &target, stdout);
 	}
+	own->printed = true;
 	bool gaps = !list.complete || isnan(list.start_ns) || (own->target && !list.reached);
 	arena_free(&a);
 	return gaps ? EXIT_GAPS : EXIT_DONE;
@@ -67,6 +74,7 @@ const struct command command_advise = {
 	.examples = { "benanza advise model.onnx", "benanza advise -d h100 -b 8 --target 2ms model.onnx" },
 	.own = advise_rows,
 	.own_size = sizeof(struct advise_options),
-	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_json },
+	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_json,
+		&options_csv },
 	.run = cmd_advise,
 };

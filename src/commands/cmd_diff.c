@@ -2,7 +2,8 @@
  * other model, each other device or --with is a side B, compared with A. */
 #include "config.h"
 
-#include "commands/diff.h"
+#include "commands/report.h"
+#include "table/tables/diff.h"
 #include "commands/each.h"
 
 #include <stdlib.h>
@@ -105,9 +106,52 @@ static int side_open(struct options *o, int index, struct session **s, struct st
 	return EXIT_DONE;
 }
 
+static void side_text(const char *which, const struct session *s, struct arena *a)
+{
+	const struct device *d = session_device(s);
+	char words[SCENARIO_TEXT_SIZE], plan[64];
+	scenario_text(session_scenario(s), words, sizeof(words));
+	session_sweep_text(s, plan, sizeof(plan), session_plan(s)->batch, session_dtype(s));
+	report_path_line(stdout, report_most(stdout), arena_printf(a, "%s  ", which), session_model(s)->path,
+		arena_printf(a, "  %s%s%s", plan, *words ? "  what-ifs: " : "", words));
+	report_dims_text(s, "   dimensions: ", NULL, 0, stdout);
+	printf("   %s\n", report_device(a, d->model, d->stack));
+}
+
+static void total_text(const struct diff *d, struct arena *a)
+{
+	char one[STR_QUANTITY], two[STR_QUANTITY];
+	const char *guess = d->estimated ? "~" : "";
+	printf("\n%stotal%s  %s%s -> %s%s  %s%s", d->complete ? "" : "partial ",
+		d->per_item ? " per item" : "", session_analysis(d->a)->estimated ? "~" : "",
+		str_duration(one, d->a_ns), session_analysis(d->b)->estimated ? "~" : "",
+		str_duration(two, d->b_ns), guess, diff_signed(a, d->b_ns - d->a_ns));
+	if (d->a_ns > 0)
+		printf(" (%s%+.1f%%)", *guess || !d->complete ? "~" : "", 100 * (d->b_ns / d->a_ns - 1));
+	printf("  %s%s\n\n", diff_verdict_name(d->verdict), d->verdict == DIFF_UNCLEAR ?
+		": within the intervals" : d->verdict == DIFF_SLOWER && !d->slower ?
+		", not beyond the threshold" : "");
+}
+
+/* header: print the line of column names, in CSV. */
+static void diff_print(const struct diff *d, bool csv, bool header)
+{
+	struct table t = { 0 };
+	diff_table(&t, d);
+	if (csv)
+		table_print_csv(&t, header, stdout);
+	else {
+		side_text("A", d->a, &t.arena);
+		side_text("B", d->b, &t.arena);
+		total_text(d, &t.arena);
+		table_print_text(&t, report_most(stdout), stdout);
+	}
+	table_free(&t);
+}
+
 /* Prints the comparison. Returns an exit status. */
 static int sides_compare(struct options *o, const struct session *a, const struct session *b,
-	double threshold, struct error *err)
+	double threshold, bool header, struct error *err)
 {
 	struct arena arena = { 0 };
 	struct diff d;
@@ -115,7 +159,7 @@ static int sides_compare(struct options *o, const struct session *a, const struc
 	if (o->json)
 		report_json_line(diff_json(&d), stdout);
 	else
-		diff_text(&d, stdout);
+		diff_print(&d, o->csv, header);
 	arena_free(&arena);
 	if (d.verdict == DIFF_UNKNOWN)
 		return error_set(err, "diff: side %s has layers without a cost; run benanza bench with its "
@@ -165,10 +209,10 @@ static int side_compare(struct options *o, const struct diff_sides *sides, int i
 		other.config.device = o->devices.texts[1 + variant];
 	if (status == EXIT_DONE)
 		status = side_open(&other, model, &b, said, err);
-	if (status == EXIT_DONE && index && !o->json)
+	if (status == EXIT_DONE && index && !o->json && !o->csv)
 		printf("\n");
 	if (status == EXIT_DONE)
-		status = sides_compare(o, a, b, threshold, err);
+		status = sides_compare(o, a, b, threshold, !index, err);
 	session_close(b);
 	options_free(&other);
 	return status;
@@ -217,6 +261,7 @@ const struct command command_diff = {
 		"benanza diff -d h100 model.onnx --with '-t f16 -b 8' --threshold 10% --json" },
 	.own = diff_rows,
 	.own_size = sizeof(struct diff_options),
-	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_json },
+	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_json,
+		&options_csv },
 	.run = cmd_diff,
 };

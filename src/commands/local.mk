@@ -37,7 +37,6 @@ libcommands_a_SOURCES = \
 	src/commands/db_google_file.c \
 	src/commands/db_import.c \
 	src/commands/db_merge.c \
-	src/commands/diff.c src/commands/diff.h \
 	src/commands/each.c src/commands/each.h \
 	src/commands/interrupt.c src/commands/interrupt.h \
 	src/commands/tour.c src/commands/tour.h \

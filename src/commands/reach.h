@@ -4,17 +4,7 @@
 #define COMMANDS_REACH_H
 
 #include "commands/command.h"
-#include "session/session_advice.h"
-
-/* The lowest bound on a device at a batch, after all advice. */
-struct reach_row {
-	const char *device; /* as for -d; NULL: the session's */
-	const char *model;  /* of the device, untrusted text; may be NULL */
-	int64_t batch;      /* 0: the model has none */
-	double ns;          /* complete; it may contain estimates */
-	double items_per_s; /* a model without a batch has one item */
-	bool estimated, reached;
-};
+#include "table/tables/advice.h"
 
 struct reach {
 	int device_count, batch_count;

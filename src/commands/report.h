@@ -14,9 +14,6 @@
 struct advice_target;
 struct options;
 
-/* Dimensions in use, { "sequence": 64 }, and the source of each value, { "sequence": "remembered" }. */
-json_t *report_dims_json(const struct plan *p);
-json_t *report_dims_from_json(const struct session *s);
 /* Prints remembered dimensions on standard error, for outputs that do not show them. */
 void report_dims_note(const struct session *s);
 /* Prints a note if -b is not used because --input sets another batch, unless --quiet. batch: that of -b. */

@@ -2,16 +2,10 @@
 
 #include "commands/report.h"
 #include "commands/report_html.h"
-#include "session/session_advice.h"
+#include "table/tables/advice.h"
 
 #include <math.h>
 #include <string.h>
-
-static void duration(double ns, bool estimated, FILE *out)
-{
-	char text[STR_QUANTITY];
-	fprintf(out, " %s%8s", estimated && !isnan(ns) ? "~" : " ", str_duration(text, ns));
-}
 
 /* Larger batches are tried if a throughput is asked for. */
 static void target_text(
@@ -71,19 +65,6 @@ static void totals_text(const struct advice_list *l, const struct scenario *from
 	arena_free(&a);
 }
 
-static void how_text(const struct advice_list *l, FILE *out)
-{
-	int width = report_width(out);
-	fprintf(out, "\nhow\n");
-	for (int i = 0; i < l->count; i++) {
-		const struct advice_how *how = advice_how_once(l, i);
-		for (int k = 0; how && k < ADVICE_FRAMEWORKS; k++) {
-			fprintf(out, "  %-15s %-13s ", k ? "" : how->name, advice_framework_name(k));
-			report_wrapped(how->ways[k], 32, width, out);
-		}
-	}
-}
-
 void report_advice_text(const struct session *s, const struct advice_list *l, const struct scenario *from,
 	const struct advice_target *target, FILE *out)
 {
@@ -102,36 +83,16 @@ void report_advice_text(const struct session *s, const struct advice_list *l, co
 			fprintf(out, "\nno advice: %s\n", advice_none(l));
 		return;
 	}
-	bool noisy = false, unclear = false, at_most = false;
-	char text[STR_QUANTITY];
-	fprintf(out, "\n  #     saves     alone %9s  what\n", l->estimated ? "estimate" : "bound");
-	for (int i = 0; i < l->count; i++) {
-		const struct advice *one = &l->items[i];
-		fprintf(out, "%3d ", i + 1);
-		bool guess = one->estimated || !l->complete;
-		if (one->unclear)
-			fprintf(out, "   unclear");
-		else if (one->at_most)
-			fprintf(out, " <%8s", str_duration(text, one->saves_after_ns));
-		else
-			duration(one->after_lo_ns, guess, out);
-		at_most |= one->at_most;
-		duration(one->saves_ns, guess, out);
-		duration(one->total_ns, guess, out);
-		fprintf(out, one->noisy ? " *" : "  ");
-		noisy |= one->noisy;
-		unclear |= one->unclear;
-		report_wrapped(one->title, 36, report_width(out), out);
-	}
-	fprintf(out, "  (saves: at least, after all advice above it; alone: without other advice;\n"
-		"   bound: with it and all above it%s%s%s%s)\n",
-		at_most ? ";\n   <: at most, a limit by the peaks, not measured" : "",
-		unclear ? ";\n   unclear: it may save nothing" : "",
-		!l->complete	       ? "; ~: layers are missing"
-			: l->estimated ? "; ~: estimates"
-				       : "",
-		noisy ? ";\n   *: noisy, measure again: bench --shaky" : "");
-	how_text(l, out);
+	int most = report_most(out);
+	struct table t = { 0 }, how = { 0 };
+	advice_table(&t, s, l);
+	fputc('\n', out);
+	table_print_text(&t, most, out);
+	advice_how_table(&how, l);
+	fputc('\n', out);
+	table_print_text(&how, most, out);
+	table_free(&t);
+	table_free(&how);
 }
 
 void report_advice_html(struct session *s, FILE *out)
@@ -152,62 +113,16 @@ void report_advice_html(struct session *s, FILE *out)
 		if (what)
 			fprintf(out, "<p>Left out, %s.</p>\n", what);
 	}
-	if (l.count)
-		fputs("<div class=\"t\"><table><thead><tr><th class=\"n\">saves</th>"
-		      "<th class=\"n\">alone</th><th class=\"n\">bound</th><th>what</th></tr></thead>"
-		      "<tbody>\n", out);
-	for (int i = 0; i < l.count; i++) {
-		const struct advice *one = &l.items[i];
-		bool guess = one->estimated || !l.complete;
-		fputs("<tr>", out);
-		if (one->unclear || one->at_most)
-			fprintf(out, "<td class=\"n\">%s</td>",
-				one->at_most ? "at most: see alone" : "unclear");
-		else
-			html_duration(out, one->after_lo_ns, guess);
-		html_duration(out, one->saves_ns, guess);
-		html_duration(out, one->total_ns, guess);
-		fputs("<td class=\"l\">", out);
-		html_untrusted(out, text_of(one->title));
-		fputs(one->noisy ? " (noisy)</td></tr>\n" : "</td></tr>\n", out);
+	if (l.count) {
+		struct table t = { 0 }, how = { 0 };
+		advice_table(&t, s, &l);
+		table_print_html(&t, out);
+		advice_how_table(&how, &l);
+		table_print_html(&how, out);
+		table_free(&t);
+		table_free(&how);
 	}
-	if (l.count)
-		fputs("</tbody></table></div>\n<p>saves: at least, after all advice above it (unclear: it "
-			"may save nothing); alone: without other advice.</p>\n<dl>\n", out);
-	for (int i = 0; i < l.count; i++) {
-		const struct advice_how *how = advice_how_once(&l, i);
-		for (int k = 0; how && k < ADVICE_FRAMEWORKS; k++) {
-			if (!k)
-				fprintf(out, "<dt>%s</dt><dd>", how->name);
-			fprintf(out, "%s%s: ", k ? "<br>" : "", advice_framework_name(k));
-			html_text(out, how->ways[k]);
-		}
-		fputs(how ? "</dd>\n" : "", out);
-	}
-	fputs(l.count ? "</dl>\n" : "", out);
 	arena_free(&kept);
-}
-
-static json_t *advice_json(const struct session *s, const struct advice *one)
-{
-	const struct advice_how *how = advice_how(one->kind);
-	int64_t batch = session_plan(s)->batch;
-	json_t *layers = json_array();
-	for (int i = 0; i < one->layer_count; i++)
-		json_array_append_new(layers, json_integer(one->layers[i]));
-	return json_pack("{s:s, s:o, s:o, s:{s:o, s:s, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, "
-			 "s:b, s:b, s:{s:s, s:s, s:s}}",
-		"kind", how->name, "title", json_text(text_of(one->title)), "layers", layers, "scenario",
-		"batch", batch ? json_integer(batch) : json_null(), "dtype", one->dtype, "what_if",
-		report_json_names(one->what_ifs), "saves_ns", json_number_or_null(one->saves_ns),
-		"saves_interval_ns", report_json_interval(one->saves_lo_ns, one->saves_hi_ns),
-		"saves_after_above_ns", json_number_or_null(one->saves_after_ns),
-		"saves_after_above_interval_ns", report_json_interval(one->after_lo_ns, one->after_hi_ns),
-		"bound_ns", json_number_or_null(one->estimated ? NAN : one->total_ns), "estimate_ns",
-		json_number_or_null(one->estimated ? one->total_ns : NAN), "measured", !one->estimated,
-		"noisy", one->noisy, "unclear", one->unclear, "at_most", one->at_most, "how",
-		"onnxruntime", how->ways[ADVICE_ONNXRUNTIME], "tensorrt", how->ways[ADVICE_TENSORRT],
-		"pytorch", how->ways[ADVICE_PYTORCH]);
 }
 
 static json_t *gaps_json(const struct advice_list *l)
@@ -227,9 +142,10 @@ json_t *report_advice_json(const struct session *s, const struct advice_list *l,
 {
 	char words[SCENARIO_TEXT_SIZE];
 	const struct plan *p = session_plan(s);
-	json_t *list = json_array();
-	for (int i = 0; i < l->count; i++)
-		json_array_append_new(list, advice_json(s, &l->items[i]));
+	struct table t = { 0 };
+	advice_table(&t, s, l);
+	json_t *list = table_rows_json(&t);
+	table_free(&t);
 	json_t *o = json_pack("{s:o, s:s?, s:{s:o, s:s, s:o}, s:o, s:o, s:o, s:b, s:b, s:o, s:i, s:o, s:o, "
 			      "s:o, s:o, s:o, s:o, s:b}",
 		"model", json_text(text_of(session_model(s)->path)), "device", session_device(s)->name,

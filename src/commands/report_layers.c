@@ -184,29 +184,6 @@ static json_t *opsets_json(const struct model *m)
 	return o;
 }
 
-json_t *report_dims_json(const struct plan *p)
-{
-	json_t *o = json_object();
-	struct arena a = { 0 };
-	for (int i = 0; i < p->binding_count; i++)
-		json_object_set_new(
-			o, text_clean(&a, p->bindings[i].name), json_integer(p->bindings[i].value));
-	arena_free(&a);
-	return o;
-}
-
-json_t *report_dims_from_json(const struct session *s)
-{
-	const struct plan *p = session_plan(s);
-	json_t *o = json_object();
-	struct arena a = { 0 };
-	for (int i = 0; i < p->binding_count; i++)
-		json_object_set_new(o, text_clean(&a, p->bindings[i].name),
-			json_string(session_binding_origin(s, i)));
-	arena_free(&a);
-	return o;
-}
-
 void report_dims_text(
 	const struct session *s, const char *before, const struct dim_binding *but, int but_count, FILE *out)
 {

@@ -99,7 +99,7 @@ void table_print_html(const struct table *t, FILE *out)
 	if (!t->empty)
 		head_print(t, out);
 	for (int i = 0; !t->empty && i < t->row_count; i++) {
-		if (t->rows[i].flags & (ROW_HIDDEN | ROW_LINE))
+		if (t->rows[i].flags & (ROW_HIDDEN | ROW_LINE | ROW_CSV))
 			continue;
 		fputs("<tr>", out);
 		for (int k = 0; k < t->column_count; k++)

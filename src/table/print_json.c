@@ -89,7 +89,7 @@ json_t *table_rows_json(const struct table *t)
 {
 	json_t *rows = json_array();
 	for (int i = 0; i < t->row_count; i++)
-		if (!(t->rows[i].flags & ROW_LINE))
+		if (!(t->rows[i].flags & (ROW_LINE | ROW_CSV)))
 			json_array_append_new(rows, table_row_json(t, i));
 	return rows;
 }
@@ -97,7 +97,7 @@ json_t *table_rows_json(const struct table *t)
 void table_print_json(const struct table *t, FILE *out)
 {
 	for (int i = 0; i < t->row_count; i++)
-		if (!(t->rows[i].flags & ROW_LINE))
+		if (!(t->rows[i].flags & (ROW_LINE | ROW_CSV)))
 			report_json_line(table_row_json(t, i), out);
 }
 

@@ -13,6 +13,7 @@
 #define GAP 2         /* blanks between columns */
 #define TEXT_LEAST 6  /* columns that a text keeps */
 #define NAMES_MOST 500 /* names that are shortened so that they stay different: takes the square of it */
+#define WRAP_LEAST 20 /* columns that a wrapped text keeps */
 #define BAR_MOST 30
 #define BAR_LEAST 4
 
@@ -76,12 +77,13 @@ struct sheet {
 	int count, *column, *width; /* of the columns shown */
 	const char **cells;         /* row by row */
 	int bar, indented;          /* among the columns shown; -1: no such column */
+	int wrap;                   /* the last column if it is wrapped, the columns of a line; 0 else */
 	int depth;                  /* of the deepest row */
 };
 
 static bool is_printed(const struct table *t, int row)
 {
-	return !(t->rows[row].flags & (ROW_HIDDEN | ROW_LINE));
+	return !(t->rows[row].flags & (ROW_HIDDEN | ROW_LINE | ROW_CSV));
 }
 
 static bool is_shown(const struct table *t, int k)
@@ -91,7 +93,8 @@ static bool is_shown(const struct table *t, int k)
 	for (int i = 0; c->in & IN_TEXT && i < t->row_count && !known; i++)
 		if (is_printed(t, i)) {
 			const struct table_cell *x = table_cell(t, i, k);
-			known = !isnan(x->number) || (x->text && *x->text);
+			known = c->unit == TABLE_BOOL ? x->number > 0 :
+				!isnan(x->number) || (x->text && *x->text);
 		}
 	return c->in & IN_TEXT && known;
 }
@@ -145,6 +148,18 @@ static int total_width(const struct sheet *s)
 	for (int at = 0; at < s->count; at++)
 		total += at == s->bar && !s->width[at] ? 0 : s->width[at] + (at ? GAP : 0);
 	return total;
+}
+
+/* The last column takes what the others leave of a line. */
+static void wrap_last(struct sheet *s, int line)
+{
+	int last = s->count - 1;
+	if (last < 0 || !(column_of(s, last)->in & IN_WRAP))
+		return;
+	int left = line - total_width(s) + s->width[last];
+	left = left < WRAP_LEAST ? WRAP_LEAST : left;
+	s->width[last] = left < s->width[last] ? left : s->width[last];
+	s->wrap = line;
 }
 
 static const char *text_short(struct arena *a, const struct table_column *c, const char *text, int width)
@@ -217,9 +232,17 @@ static void cell_add(struct str *line, const struct table_column *c, const char 
 static void line_print(const struct sheet *s, struct str *line, int row, int most, FILE *out)
 {
 	str_clear(line);
-	for (int at = 0; at < s->count; at++)
-		cell_add(line, column_of(s, at), row < 0 ? column_of(s, at)->label : *cell_of(s, row, at),
-			s->width[at], at == 0);
+	int last = s->count - 1;
+	for (int at = 0; at < s->count; at++) {
+		const char *text = row < 0 ? column_of(s, at)->label : *cell_of(s, row, at);
+		if (at == last && s->wrap && row >= 0) {
+			int begin = total_width(s) - s->width[last];
+			fprintf(out, "%s%*s", line->p ? line->p : "", at ? GAP : 0, "");
+			report_wrapped(text, begin, s->wrap, out);
+			return;
+		}
+		cell_add(line, column_of(s, at), text, s->width[at], at == 0);
+	}
 	while (line->n && line->p[line->n - 1] == ' ')
 		line->p[--line->n] = '\0';
 	if (line->n > (size_t)most)
@@ -246,7 +269,7 @@ static void rows_print(const struct sheet *s, int most, FILE *out)
 			fputc('\n', out);
 		if (row && row->flags & ROW_LINE)
 			fprintf(out, "%*s%s\n", 2 * row->depth, "", table_cell(s->t, i, 0)->text);
-		else if (!row || !(row->flags & ROW_HIDDEN))
+		else if (!row || is_printed(s->t, i))
 			line_print(s, &line, i, most, out);
 	}
 	str_free(&line);
@@ -270,6 +293,7 @@ static void sheet_print(struct sheet *s, int most, FILE *out)
 			cells_write(s, at);
 	if (s->bar >= 0)
 		bars_write(s, (t->bar_end < most ? t->bar_end : most) - total_width(s) - GAP);
+	wrap_last(s, most < INT_MAX ? most : report_columns(out));
 	if (total_width(s) > most)
 		columns_fit(s, most);
 	rows_print(s, most, out);

@@ -38,6 +38,7 @@ enum {
 	IN_ALL = IN_SHOWN | IN_DATA,
 	IN_OPTIONAL = 16, /* JSON has its key only where the cell is known */
 	IN_ALWAYS = 32,   /* text has it even if all its cells are unknown */
+	IN_WRAP = 128,    /* the last column of text: it goes on below instead of being cut */
 	IN_WHOLE = 64     /* CSV has all digits before the point; else ten digits */
 };
 
@@ -59,7 +60,8 @@ enum {
 	ROW_GROUP = 1,  /* text has a blank line before it */
 	ROW_HIDDEN = 2, /* not in text and HTML */
 	ROW_BRIEF = 4,  /* its JSON has the keys of known cells only */
-	ROW_LINE = 8    /* text only: a line of its own instead of cells, table_line */
+	ROW_LINE = 8,   /* text only: a line of its own instead of cells, table_line */
+	ROW_CSV = 16    /* only in CSV */
 };
 struct table_row {
 	int flags;

@@ -50,7 +50,7 @@ ok $? "within 80 columns"
 grep -A2 '^left out' out | tr -s ' \n' ' ' |
     grep -qF 'measured: layout (13 problems), pad (2), f16 (17), bf16 (17) (with the same options: bench -w'
 ok $? "what is left out, with the commands that measure it"
-grep -q '^with advice  ' out && grep -q '^  fusion *ONNX Runtime ' out
+grep -q '^with advice  ' out && grep -q '^fusion *ONNX Runtime ' out
 ok $? "the total, and how it is done"
 bz advise "$models/tiny.onnx" --target 1s >out 2>err && grep -q '^target  *1.00 s  reached without advice' out
 ok $? "a target that the start reaches"
@@ -86,8 +86,8 @@ json "all(x['reached'] == (x['items_per_s'] >= 5000) and
     for k in d['would_reach'].values() for x in k) and
     any(x['reached'] and x['batch'] > 1 for x in d['would_reach']['devices'])" "... on other devices too"
 "$BENANZA" advise -d t4 --db none.db --target 1500/s "$resnet" >out 2>err
-[ $? -eq 1 ] && grep -q '^  batch 8 .* yes$' out && ! grep -q '^  batch 16' out &&
-    grep -q '^  -d h100 ' out &&
+[ $? -eq 1 ] && grep -q '^ *8 .* yes$' out && ! grep -q '^ *16 ' out &&
+    grep -q '^-d h100 ' out &&
     [ "$(grep -A99 '^larger' out | awk '{ if (length($0) > n) n = length($0) } END { print n }')" -le 80 ]
 ok $? "as text, up to the first batch that reaches it, within 80 columns"
 target() { sed -n '/^target/,/^$/p' out | tr -s ' \n' ' '; }
@@ -149,10 +149,13 @@ single db import -q single.jsonl >out 2>err && single advise --json "$models/tin
 json "d['bound_ns'] > 9e6 and d['noisy'] and any(x['noisy'] for x in a)" "a noisy sample of 3 ms, three times"
 json "d['saves_at_least_ns'] < 0.01 * (d['bound_ns'] - d['least_ns']) and
     any(x['unclear'] and x['saves_after_above_ns'] > 3e6 for x in a)" "... may be all that is saved: unclear"
+single advise --csv "$models/tiny.onnx" >out 2>err
+[ "$(awk -F, '{ print $3 }' out | head -n 2 | tr '\n' ' ')" = 'rank 1 ' ] && grep -q '^1,f32,1,' out
+ok $? "as CSV: a line an advice"
 single advise "$models/tiny.onnx" >out 2>err
 ! grep -q '^with advice .*[0-9]x' out && grep -q '^with advice .*unclear: it may save nothing \*$' out
 ok $? "the headline says so, marked"
-grep -q '^ *[1-9]    unclear  ' out
+grep -q '^ *[1-9]  *unclear  ' out
 ok $? "and so does its row"
 single db import -q real.jsonl >out 2>err && single advise --json "$models/tiny.onnx" >out 2>err
 json "d['now_ns'] == 4e5 and d['bound_ns'] > 9e6" "a real execution that is faster is what it takes now"

@@ -55,8 +55,8 @@ try 0 "a value without effect in both" "$BENANZA" diff -d h100 --value x=1 "$tin
 [ "$(grep -c 'value x has no effect' "$work/err")" -eq 1 ]
 ok $? "a note of both sides is printed once"
 try 0 "a device beside a measured one" bz diff "$tiny" --with '-d h100'
-grep -Eq '^ +[0-9.]+ [mun]s +~[0-9.]+ [mun]s +~[-+][0-9.]+ [mun]s +~' out &&
-    ! grep -Eq '^ +~[0-9.]+ [mun]s +~' out
+grep -Eq '^ *[0-9.]+ [mun]s +~[0-9.]+ [mun]s +~[-+][0-9.]+ [mun]s +~' out &&
+    ! grep -Eq '^ *~[0-9.]+ [mun]s +~' out
 ok $? "the side with estimates is marked, and the difference"
 try 0 "a model without common layers" "$BENANZA" diff -d h100 --json "$tiny" "$models/rows.onnx"
 json "{(x['a_index'] is None) + (x['b_index'] is None) for x in l} == {1} and \
@@ -91,6 +91,10 @@ try 0 "several --with" bz diff --json "$tiny" --with '-w fusion' --with '--assum
 each "[x['a']['ns'] == d[0]['a']['ns'] for x in d] == [True] * 2 and \
 'fusion' in d[0]['b']['scenario']['what_if'] and 'fusion' not in d[1]['b']['scenario']['what_if']" \
     "each beside the options as given"
+try 0 "as CSV" "$BENANZA" diff -d h100 --csv "$tiny" --with '-d l40s' --with '-w fusion'
+[ "$(grep -c '^part,' out)" -eq 1 ] &&
+    [ "$(grep -c '^total,' out)" -eq 2 ] && [ "$(grep -c '^layer,' out)" -gt 4 ]
+ok $? "one line of names; of each B a total and its layers"
 try 2 "devices in two ways" "$BENANZA" diff -d h100 -d l40s "$tiny" --with '-d t4'
 one_line
 try 2 "a threshold that is no percentage" bz diff "$tiny" --threshold x

@@ -76,3 +76,26 @@ void report_json_assumed(json_t *scenario, const struct session *s)
 	if (list)
 		json_object_set_new(scenario, "assumed", list);
 }
+
+json_t *report_dims_json(const struct plan *p)
+{
+	json_t *o = json_object();
+	struct arena a = { 0 };
+	for (int i = 0; i < p->binding_count; i++)
+		json_object_set_new(
+			o, text_clean(&a, p->bindings[i].name), json_integer(p->bindings[i].value));
+	arena_free(&a);
+	return o;
+}
+
+json_t *report_dims_from_json(const struct session *s)
+{
+	const struct plan *p = session_plan(s);
+	json_t *o = json_object();
+	struct arena a = { 0 };
+	for (int i = 0; i < p->binding_count; i++)
+		json_object_set_new(o, text_clean(&a, p->bindings[i].name),
+			json_string(session_binding_origin(s, i)));
+	arena_free(&a);
+	return o;
+}

@@ -21,4 +21,8 @@ void report_json_assumed(json_t *scenario, const struct session *s);
 /* The layers with an assumed cost; NULL: no layer has one, or they do not count. */
 json_t *total_assumed_json(const struct session *s);
 
+/* Dimensions in use, { "sequence": 64 }, and the source of each value, { "sequence": "remembered" }. */
+json_t *report_dims_json(const struct plan *p);
+json_t *report_dims_from_json(const struct session *s);
+
 #endif

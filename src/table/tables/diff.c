@@ -1,8 +1,10 @@
+/* Two bounds, layer by layer: which layers belong together, and their table. */
 #include "config.h"
 
-#include "commands/diff.h"
-
 #include "base/hash.h"
+#include "table/print.h"
+#include "table/tables/diff.h"
+#include "table/tables/total.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -111,91 +113,118 @@ void diff_make(struct arena *arena, const struct session *one, const struct sess
 	d->slower = d->verdict == DIFF_SLOWER && d->b_ns - d->a_ns > threshold * d->a_ns;
 }
 
-/* ---- reports */
+/* ---- the table */
+
+static const struct table_column columns[] = {
+	{ "part", "", TABLE_TEXT, IN_CSV },
+	{ "b_model", "", TABLE_NAME, IN_CSV },
+	{ "b_device", "", TABLE_TEXT, IN_CSV },
+	{ "b_batch", "", TABLE_INDEX, IN_CSV },
+	{ "b_dtype", "", TABLE_TEXT, IN_CSV },
+	{ "b_what_if", "", TABLE_TEXT, IN_CSV },
+	{ "name", "", TABLE_NAME, IN_DATA },
+	{ "op", "", TABLE_TEXT, IN_DATA },
+	{ "a_index", "", TABLE_INDEX, IN_DATA },
+	{ "b_index", "", TABLE_INDEX, IN_DATA },
+	{ "a_ns", "A", TABLE_NS, IN_ALL },
+	{ "b_ns", "B", TABLE_NS, IN_ALL },
+	{ "diff_ns", "diff", TABLE_NS, IN_ALL },
+	{ "share", "share", TABLE_SHARE, IN_SHOWN },
+	{ "estimated", "", TABLE_BOOL, IN_DATA },
+	{ "verdict", "verdict", TABLE_TEXT, IN_ALL },
+	{ "layer", "layer", TABLE_NAME, IN_SHOWN },
+};
 
 static const struct plan_layer *layer_of(const struct diff *d, const struct diff_layer *l)
 {
 	return l->a >= 0 ? &session_plan(d->a)->layers[l->a] : &session_plan(d->b)->layers[l->b];
 }
 
-static const char *signed_text(struct arena *a, double ns)
+const char *diff_signed(struct arena *a, double ns)
 {
 	char text[STR_QUANTITY];
 	str_duration(text, fabs(ns));
 	return isnan(ns) ? "-" : arena_printf(a, "%s%s", ns > 0 ? "+" : ns < 0 ? "-" : "", text);
 }
 
-static void side_text(const char *which, const struct session *s, struct arena *a, FILE *out)
+/* B, which CSV has in every row: one output may compare several with A. */
+static void side_fill(struct table *t, const char *part, const struct session *s)
 {
-	const struct device *d = session_device(s);
-	char words[SCENARIO_TEXT_SIZE], plan[64];
+	char words[SCENARIO_TEXT_SIZE];
+	const struct plan *p = session_plan(s);
 	scenario_text(session_scenario(s), words, sizeof(words));
-	session_sweep_text(s, plan, sizeof(plan), session_plan(s)->batch, session_dtype(s));
-	report_path_line(out, report_most(out), arena_printf(a, "%s  ", which), session_model(s)->path,
-		arena_printf(a, "  %s%s%s", plan, *words ? "  what-ifs: " : "", words));
-	report_dims_text(s, "   dimensions: ", NULL, 0, out);
-	fprintf(out, "   %s\n", report_device(a, d->model, d->stack));
+	table_text(t, part);
+	table_text(t, text_clean(&t->arena, text_of(session_model(s)->path)));
+	table_text(t, text_clean(&t->arena, text_of(session_device(s)->model)));
+	table_number(t, p->batch ? (double)p->batch : NAN, "");
+	table_text(t, plan_type_name(p));
+	table_text(t, arena_strndup(&t->arena, words, strlen(words)));
 }
 
 /* The cost of a layer on one side. */
-static const char *cost_text(const struct session *s, int layer, double ns, struct arena *a)
+static void cost_fill(struct table *t, const struct session *s, int layer, double ns)
 {
-	char text[STR_QUANTITY];
 	if (layer < 0)
-		return "none";
-	return arena_printf(a, "%s%s", is_estimated(s, layer) ? "~" : "", str_duration(text, ns));
+		table_shown(t, NAN, "none");
+	else
+		table_number(t, ns, is_estimated(s, layer) ? "~" : "");
 }
 
-static void layers_text(const struct diff *d, struct arena *a, FILE *out)
+static const char *share_text(struct arena *a, const struct diff *d, const struct diff_layer *l)
 {
-	int shown = 0, width = report_width(out) - 50;
-	fprintf(out, "        A         B       diff   share  verdict  layer\n");
-	for (; shown < d->count && shown < LAYERS_SHOWN; shown++) {
-		const struct diff_layer *l = &d->layers[shown];
-		const char *guess = l->estimated && !isnan(l->diff_ns) ? "~" : "";
-		char share[32] = "-";
-		if (l->verdict == DIFF_SAME)
-			break;
-		if (!isnan(l->diff_ns) && d->a_ns > 0)
-			snprintf(share, sizeof(share), "%s%+.1f%%", l->estimated ? "~" :
-				analysis_share_mark(session_analysis(d->a)), 100 * l->diff_ns / d->a_ns);
-		fprintf(out, "%9s %9s %10s %7s  %-7s  %s\n", cost_text(d->a, l->a, l->a_ns, a),
-			cost_text(d->b, l->b, l->b_ns, a),
-			arena_printf(a, "%s%s", guess, signed_text(a, l->diff_ns)), share,
-			diff_verdict_name(l->verdict),
-			text_cut(a, text_clean(a, layer_of(d, l)->name), width, true));
-	}
+	const char *mark = l->estimated ? "~" : analysis_share_mark(session_analysis(d->a));
+	return isnan(l->diff_ns) || !(d->a_ns > 0) ? "-" :
+		arena_printf(a, "%s%+.1f%%", mark, 100 * l->diff_ns / d->a_ns);
+}
+
+static void layer_fill(struct table *t, const struct diff *d, const struct diff_layer *l, bool hidden)
+{
+	const char *guess = l->estimated && !isnan(l->diff_ns) ? "~" : "";
+	const char *name = text_clean(&t->arena, layer_of(d, l)->name);
+	table_row(t, hidden ? ROW_HIDDEN : 0, 0);
+	side_fill(t, "layer", d->b);
+	table_text(t, name);
+	table_text(t, text_clean(&t->arena, layer_of(d, l)->node->op));
+	table_number(t, l->a < 0 ? NAN : l->a, "");
+	table_number(t, l->b < 0 ? NAN : l->b, "");
+	cost_fill(t, d->a, l->a, l->a_ns);
+	cost_fill(t, d->b, l->b, l->b_ns);
+	table_shown(t, l->diff_ns,
+		arena_printf(&t->arena, "%s%s", guess, diff_signed(&t->arena, l->diff_ns)));
+	table_shown(t, d->a_ns > 0 ? l->diff_ns / d->a_ns : NAN, share_text(&t->arena, d, l));
+	table_number(t, l->estimated, "");
+	table_text(t, diff_verdict_name(l->verdict));
+	table_text(t, name);
+}
+
+static void total_fill(struct table *t, const struct diff *d)
+{
+	table_row(t, ROW_CSV, 0);
+	side_fill(t, "total", d->b);
+	table_skip(t, 4);
+	table_number(t, d->a_ns, "");
+	table_number(t, d->b_ns, "");
+	table_number(t, d->b_ns - d->a_ns, "");
+	table_skip(t, 1);
+	table_number(t, d->estimated, "");
+	table_text(t, diff_verdict_name(d->verdict));
+}
+
+void diff_table(struct table *t, const struct diff *d)
+{
 	int more = 0, same = 0;
-	for (int i = shown; i < d->count; i++) {
-		same += d->layers[i].verdict == DIFF_SAME;
-		more += d->layers[i].verdict != DIFF_SAME;
+	TABLE_COLUMNS(t, columns);
+	total_fill(t, d);
+	for (int i = 0; i < d->count; i++) {
+		bool equal = d->layers[i].verdict == DIFF_SAME, hidden = equal || same || i >= LAYERS_SHOWN;
+		layer_fill(t, d, &d->layers[i], hidden);
+		same += equal;
+		more += hidden && !equal;
 	}
 	if (more)
-		fprintf(out, "  ... %d more; --json lists all\n", more);
+		table_note(t, "  ... %d more; --json lists all", more);
 	if (same)
-		fprintf(out, "  %d layer%s not differ\n", same, same == 1 ? " does" : "s do");
-}
-
-void diff_text(const struct diff *d, FILE *out)
-{
-	struct arena a = { 0 };
-	char one[STR_QUANTITY], two[STR_QUANTITY];
-	const char *guess = session_analysis(d->a)->estimated || session_analysis(d->b)->estimated ? "~" : "";
-	side_text("A", d->a, &a, out);
-	side_text("B", d->b, &a, out);
-	fprintf(out, "\n%stotal%s  %s%s -> %s%s  %s", d->complete ? "" : "partial ",
-		d->per_item ? " per item" : "", session_analysis(d->a)->estimated ? "~" : "",
-		str_duration(one, d->a_ns), session_analysis(d->b)->estimated ? "~" : "",
-		str_duration(two, d->b_ns),
-		arena_printf(&a, "%s%s", guess, signed_text(&a, d->b_ns - d->a_ns)));
-	if (d->a_ns > 0)
-		fprintf(out, " (%s%+.1f%%)", *guess || !d->complete ? "~" : "",
-			100 * (d->b_ns / d->a_ns - 1));
-	fprintf(out, "  %s%s\n\n", diff_verdict_name(d->verdict), d->verdict == DIFF_UNCLEAR ?
-		": within the intervals" : d->verdict == DIFF_SLOWER && !d->slower ?
-		", not beyond the threshold" : "");
-	layers_text(d, &a, out);
-	arena_free(&a);
+		table_note(t, "  %d layer%s not differ", same, same == 1 ? " does" : "s do");
 }
 
 static json_t *side_json(const struct session *s, double ns, double lo, double hi)
@@ -217,18 +246,10 @@ static json_t *side_json(const struct session *s, double ns, double lo, double h
 
 json_t *diff_json(const struct diff *d)
 {
-	json_t *layers = json_array();
-	for (int i = 0; i < d->count; i++) {
-		const struct diff_layer *l = &d->layers[i];
-		json_array_append_new(layers, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:s}",
-			"name", json_text(layer_of(d, l)->name), "op",
-			 json_text(layer_of(d, l)->node->op),
-			"a_index",
-			l->a < 0 ? json_null() : json_integer(l->a), "b_index",
-			l->b < 0 ? json_null() : json_integer(l->b), "a_ns", json_number_or_null(l->a_ns),
-			"b_ns", json_number_or_null(l->b_ns), "diff_ns", json_number_or_null(l->diff_ns),
-			"estimated", l->estimated, "verdict", diff_verdict_name(l->verdict)));
-	}
+	struct table t = { 0 };
+	diff_table(&t, d);
+	json_t *layers = table_rows_json(&t);
+	table_free(&t);
 	return json_pack("{s:o, s:o, s:b, s:f, s:o, s:o, s:b, s:b, s:s, s:b, s:o}", "a",
 		side_json(d->a, d->a_ns, d->a_lo, d->a_hi), "b",
 		side_json(d->b, d->b_ns, d->b_lo, d->b_hi), "per_item", d->per_item, "threshold",

@@ -1,9 +1,10 @@
 /* The difference of two bounds, layer by layer. */
-#ifndef COMMANDS_DIFF_H
-#define COMMANDS_DIFF_H
+#ifndef TABLE_TABLES_DIFF_H
+#define TABLE_TABLES_DIFF_H
 
 #include "analyze/sweep.h"
-#include "commands/report.h"
+#include "session/session.h"
+#include "table/table.h"
 
 struct diff_layer {
 	int a, b;                    /* layers of the plans' main graphs; -1: the side has no such layer */
@@ -29,7 +30,10 @@ struct diff {
  * of one name in their order. Arrays are in the arena. */
 void diff_make(struct arena *a, const struct session *one, const struct session *two, double threshold,
 	struct diff *d);
-void diff_text(const struct diff *d, FILE *out);
+/* The layers; text has those that differ most, CSV also the total and what B is. */
+void diff_table(struct table *t, const struct diff *d);
+/* A duration with its sign: "+1.29 ms". */
+const char *diff_signed(struct arena *a, double ns);
 json_t *diff_json(const struct diff *d);
 
 #endif
