@@ -6,6 +6,7 @@
 #include "ui/model/page.h"
 #include "ui/views/view.h"
 
+/* detail_lines.c */
 /* Adds a line; text must live as long as the page. jump: layer that Enter opens, or -1. */
 void detail_add(struct page *d, enum style style, int jump, const char *text);
 #define ADD(d, style, jump, ...) detail_add((d), (style), (jump), arena_printf(&(d)->arena, __VA_ARGS__))

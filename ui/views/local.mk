@@ -9,6 +9,7 @@ libui_views_a_SOURCES = \
 	ui/views/columns.h \
 	ui/views/detail.c \
 	ui/views/detail.h \
+	ui/views/detail_lines.c \
 	ui/views/detail_real.c \
 	ui/views/detail_results.c \
 	ui/views/devices.c \
