@@ -174,7 +174,7 @@ void form_open(struct app *app)
 	field_show(q, q->field_count > 2 ? 2 : 0);
 }
 
-void form_free(struct prompt *q)
+static void form_free(struct prompt *q)
 {
 	for (int i = 0; i < q->field_count; i++) {
 		free((char *)q->fields[i].name.p);
@@ -407,7 +407,7 @@ bool form_key(struct app *app, uint32_t key)
 	return true;
 }
 
-const struct prompt_use prompt_form = { .key = form_key };
+const struct prompt_use prompt_form = { .key = form_key, .close = form_free };
 
 void prompt_ask_unbound(struct app *app)
 {

@@ -37,9 +37,11 @@ void completion_clear(struct completion *c)
 
 void prompt_close(struct app *app)
 {
-	form_free(&app->stage->prompt);
-	completion_clear(&app->stage->prompt.completion);
-	app->stage->prompt = (struct prompt){ 0 };
+	struct prompt *q = &app->stage->prompt;
+	if (q->use && q->use->close)
+		q->use->close(q);
+	completion_clear(&q->completion);
+	*q = (struct prompt){ 0 };
 }
 
 bool prompt_is_question(const struct app *app)

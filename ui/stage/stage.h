@@ -34,6 +34,7 @@ struct pane {
 };
 
 struct app;
+struct prompt;
 
 /* What a prompt asks for, and what its keys do: given by what opens it. Any member may be NULL. */
 struct prompt_use {
@@ -44,6 +45,7 @@ struct prompt_use {
 	void (*follow)(struct app *app);            /* the text has changed */
 	void (*leave)(struct app *app);             /* Esc: restores what was before */
 	bool (*key)(struct app *app, uint32_t key); /* takes keys before the text does: true if it has */
+	void (*close)(struct prompt *q);            /* frees what it has of its own */
 	bool leaves_empty;                          /* Backspace on no text closes it as it is */
 	/* A question: its text, the letters besides y and n that answer it, and what takes an answer. */
 	const char *(*question)(struct app *app);
@@ -255,7 +257,6 @@ void form_open(struct app *app);
 /* Opens the form at the dimensions without a value, if there are any. */
 void prompt_ask_unbound(struct app *app);
 bool form_key(struct app *app, uint32_t key);
-void form_free(struct prompt *q);
 /* Types a character, if the field takes it; else says why not. */
 void form_type(struct app *app, uint32_t key);
 void form_click(struct app *app, int x, int y);
