@@ -15,6 +15,14 @@ bool page_part(const char **text, int columns, struct text *part)
 	return part->n > 0;
 }
 
+int page_parts(const char *text, int columns)
+{
+	int count = 0;
+	for (struct text part; columns > 0 && page_part(&text, columns, &part);)
+		count++;
+	return count;
+}
+
 bool page_is_old(const struct page *p, const struct app *app, int width)
 {
 	return !p->count || p->generation != app->generation || p->width != width;

@@ -25,6 +25,8 @@ struct page {
 
 /* The next part of a text that fits the columns (app_break): moves past it. False: the text has ended. */
 bool page_part(const char **text, int columns, struct text *part);
+/* How many parts a text has. */
+int page_parts(const char *text, int columns);
 /* True if the lines were made for another width or state. */
 bool page_is_old(const struct page *p, const struct app *app, int width);
 /* Forgets the lines, whose successors are for this width and state. */

@@ -1,7 +1,9 @@
 #include "config.h"
 
+#include "ui/model/page.h"
 #include "ui/views/chart.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -217,26 +219,15 @@ void chart_scopes(struct app *app, struct area line, const struct chart_span *sp
 
 /* ---- text ---- */
 
-static int rows_needed(const char *text, int width)
-{
-	int rows = 0;
-	for (size_t n; *text && width > 0; rows++) {
-		n = app_break(text, width);
-		text += n + strspn(text + n, " ");
-	}
-	return rows;
-}
-
 static void draw_rows(struct area a, enum style style, const char *text)
 {
-	for (int y = 0; y < a.height && *text; y++) {
-		size_t n = app_break(text, a.width - 1);
-		char part[512];
-		if (y + 1 == a.height)
-			n = strlen(text);
-		snprintf(part, sizeof(part), "%.*s", (int)n, text);
-		canvas_fit(a, 1, y, a.width - 1, style, part);
-		text += n + strspn(text + n, " ");
+	struct text part;
+	for (int y = 0; y < a.height; y++) {
+		char row[512];
+		if (!page_part(&text, y + 1 < a.height ? a.width - 1 : INT_MAX, &part))
+			break;
+		snprintf(row, sizeof(row), "%.*s", (int)part.n, part.p);
+		canvas_fit(a, 1, y, a.width - 1, style, row);
 	}
 }
 
@@ -251,7 +242,7 @@ static int rows_share(int most, int width, const struct chart_line *lines, int c
 		left -= rows[i];
 	}
 	for (int i = 0; i < count; i++) {
-		int more = rows[i] ? rows_needed(lines[i].text, width - 1) - 1 : 0;
+		int more = rows[i] ? page_parts(lines[i].text, width - 1) - 1 : 0;
 		more = more < 0 ? 0 : more < left ? more : left;
 		rows[i] += more;
 		left -= more;

@@ -314,14 +314,6 @@ static int queue_foot(struct app *app, void *state, int height)
 	return rows ? rows : height >= COUNTS_LEAST && queue_of(app) && queue_job_count(queue_of(app));
 }
 
-static int wrapped_rows(const char *text, int width)
-{
-	int rows = 0;
-	for (struct text part; page_part(&text, width, &part);)
-		rows++;
-	return rows ? rows : 1;
-}
-
 /* The last lines of the log, broken at blanks; the first of them without its beginning where it must be. */
 static void log_draw(struct app *app, struct area a)
 {
@@ -329,7 +321,7 @@ static void log_draw(struct app *app, struct area a)
 	for (uint64_t i = log_count(); i > log_first() && y > 0; i--) {
 		const char *line = log_kept(i - 1);
 		line = line ? app_clean(app, text_of(line)) : "";
-		y -= wrapped_rows(line, a.width - 2);
+		y -= *line ? page_parts(line, a.width - 2) : 1;
 		int at = y;
 		for (struct text part; page_part(&line, a.width - 2, &part); at++)
 			if (at >= 0)

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "ui/model/agent.h"
+#include "ui/model/page.h"
 #include "ui/model/real.h"
 #include "ui/model/say.h"
 #include "ui/views/view.h"
@@ -59,13 +60,10 @@ static void text_add(struct reality_view *s, enum style style, int parent, const
 {
 	int room = s->width - (parent < 0 ? 2 : NAME_AT + 3);
 	room = room > 20 ? room : 20;
-	while (*text) {
-		size_t n = app_break(text, room);
+	for (struct text part; page_part(&text, room, &part);) {
 		struct reality_line *l = line_add(s, LINE_TEXT, 0, parent);
-		l->text = arena_strndup(&s->arena, text, n);
+		l->text = arena_strndup(&s->arena, part.p, part.n);
 		l->style = style;
-		text += n;
-		text += strspn(text, " ");
 	}
 }
 
