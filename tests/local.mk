@@ -2,6 +2,7 @@
 # programs that tests run
 check_DATA = tests/unit/fake_runner$(EXEEXT) tests/unit/many$(EXEEXT) tests/unit/write_layers$(EXEEXT)
 test_scripts = \
+	tests/additions/additions.py \
 	tests/cli/advise.sh tests/cli/analysis.sh tests/cli/assume.sh tests/cli/agents.sh \
 	tests/cli/batch.sh tests/cli/bench.sh tests/cli/cli.sh tests/cli/compare.sh tests/cli/db_google.py \
 	tests/cli/diff.sh \
@@ -81,7 +82,8 @@ scripts_of_runner = tests/runner/% tests/gpu/% tests/cli/help.sh tests/cli/libra
 scripts_of_agents = tests/agents/% tests/ort/agents_run.sh tests/cli/agents.sh tests/cli/try.sh \
 	tests/cli/turn.sh
 # these read sources, or test tools
-scripts_of_none = tests/lint/check_rooms.py tests/lint/circles.py tests/lint/docs.py tests/lint/format.py \
+scripts_of_none = tests/additions/additions.py \
+	tests/lint/check_rooms.py tests/lint/circles.py tests/lint/docs.py tests/lint/format.py \
 	tests/lint/headers.py tests/lint/room_tests.py tests/lint/suite.sh tests/lint/words.py tests/bench/%
 
 TESTS = $(check_PROGRAMS) $(test_scripts)
@@ -148,6 +150,7 @@ tests/faults/wrong_onednn.so: tests/faults/wrong_onednn.c
 
 # outside the suite: what the suite asks in part every day (CHECK_LONG in the test), asked in full
 long_tests = \
+	tests/additions/additions.py \
 	tests/cuda_on_cpu/t_pointwise tests/faults/hostile.py tests/figures/calibration.py \
 	tests/figures/models_ort.py \
 	tests/gpu/gpu_results.py tests/gpu/manifest_plan.py tests/runner/cudnn_plan.py \
