@@ -77,7 +77,8 @@ def main():
         skip("nothing is built")
     sys.setrecursionlimit(10000)
     tap, program = Tap(), {}
-    for archive in sorted(BUILD.glob("lib*.a")):
+    built = (BUILD / "Makefile").read_text()  # an archive of before may lie there still
+    for archive in sorted(path for path in BUILD.glob("lib*.a") if f"{path.stem}_a_OBJECTS" in built):
         name, files = archive.stem[3:], symbols(archive)
         if not name.startswith("runner"):
             program.update(files)
