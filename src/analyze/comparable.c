@@ -84,12 +84,13 @@ static const char *part(struct arena *a, const struct sides *x)
 	for (int i = 0; i < x->execution->row_count; i++) {
 		if (x->execution->rows[i].level == LEVEL_LAYER)
 			return NULL;
-		kernels += x->execution->rows[i].level == LEVEL_KERNEL;
+		const struct execution_row *r = &x->execution->rows[i];
+		kernels += r->level != LEVEL_KERNEL ? 0 : r->calls > 1 ? r->calls : 1;
 	}
 	for (int i = 0; i < x->plan->layer_count; i++)
 		compute += x->plan->layers[i].class == CLASS_COMPUTE;
 	kernels /= x->match ? x->match->runs : 1;
-	return kernels && !strcmp(x->execution->source, "nsys") && compute > 2 * kernels ?
+	return kernels && !strncmp(x->execution->source, "nsys", 4) && compute > 2 * kernels ?
 		arena_printf(a, "the runs have %d kernel%s, too few for the model (mark its runs with NVTX)",
 			kernels, kernels == 1 ? "" : "s") : NULL;
 }

@@ -12,7 +12,9 @@ libprofile_a_SOURCES = \
 	src/profile/kinds/profile_cublaslt.c \
 	src/profile/kinds/profile_cudnn.c \
 	src/profile/kinds/profile_kineto.c \
+	src/profile/kinds/nsys.c src/profile/kinds/nsys.h \
 	src/profile/kinds/profile_nsys.c \
+	src/profile/kinds/profile_nsys_csv.c \
 	src/profile/kinds/profile_onednn.c \
 	src/profile/kinds/profile_onnx.c \
 	src/profile/kinds/profile_onnxruntime.c \

@@ -27,6 +27,7 @@ static const struct profile_reader *const readers[] = {
 	&profile_cudnn,
 	&profile_cublaslt,
 	&profile_trtexec_log,
+	&profile_nsys_csv,
 };
 
 #define READER_COUNT ((int)(sizeof(readers) / sizeof(readers[0])))

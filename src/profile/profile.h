@@ -18,6 +18,7 @@
 	_(TRTEXEC_LOG, "trtexec-log", "output of trtexec --dumpProfile (text)")           \
 	_(TRTEXEC_SUMMARY, "trtexec-summary", "summary of trtexec by TREx (JSON)")        \
 	_(NSYS, "nsys", "Nsight Systems, exported as SQLite")                             \
+	_(NSYS_CSV, "nsys-csv", "Nsight Systems, nsys stats (CSV)")                       \
 	_(KINETO, "kineto", "PyTorch profiler (Chrome trace)")                            \
 	_(OPENVINO, "openvino", "counters of OpenVINO's benchmark_app (CSV, JSON)")        \
 	_(ONEDNN, "onednn", "oneDNN verbose (text)")                                      \

@@ -318,10 +318,104 @@ static void test_truncated(void)
 	ok(read > 0, "some of them can be read");
 }
 
+/* ---- CSV ---- */
+
+#define PRINTED "\nNOTICE: Existing SQLite export found: x.sqlite\n\nProcessing [x.sqlite] with [a.py]... \n"
+#define TRACE(ns)                                                                                            \
+	"Start (" ns "),Duration (" ns "),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,"                     \
+	"StcSMem (MB),DymSMem (MB),Bytes (MB),Throughput (MB/s),SrcMemKd,DstMemKd,Device,Ctx,GreenCtx,"      \
+	"Strm,Name\n"
+#define WORK(start, ns, name)                                                                                \
+	start "," ns ",7,1,1,1,256,1,1,32,0.000,0.000,,,,,NVIDIA A100 (0),1,,13," name "\n"
+#define COPY(start, ns, name)                                                                                \
+	start "," ns ",7,,,,,,,,,,0.25,10.0,Pageable,Device,NVIDIA A100 (0),1,,13," name "\n"
+
+/* Four kernels a run, of three layers, the first of two kernels; kernels of a run are not in order. */
+#define IN_A "\"a, seq = 4, sizes = [[1, 3]]/void x::"
+#define CSV_RUN(at)                                                                                          \
+	WORK(at "200", "100", "b/sgemm_128x32_tn")                                                           \
+	WORK(at "000", "40", IN_A "(anonymous namespace)::k<int, 3>(int *)\"")                               \
+	WORK(at "050", "50", IN_A "l<int, 3>(T1, T2)\"") WORK(at "400", "10", "c/softmax")
+
+static void test_csv_ranges(void)
+{
+	struct execution *e = read_files(file_of_text("nvtx.csv", PRINTED TRACE("ns")
+		COPY("10", "5", "[CUDA memcpy Host-to-Device]") CSV_RUN("1") CSV_RUN("2")
+		CSV_RUN("3")), NULL, NULL);
+	const struct execution_row *a = row_named(e, "a"), *k = row_named(e, "k"), *b = row_named(e, "b");
+	ok(e && a->level == LEVEL_LAYER && a->ns == 100 && b->ns == 100 && row_named(e, "c")->ns == 10,
+		"layers are the ranges, from their first to their last kernel");
+	ok(k->parent == a - e->rows && k->ns == 40 && k->stream == 13, "their kernels");
+	is_str(k->kernel, "void x::(anonymous namespace)::k<int, 3>(int *)", "whole name");
+	is_str(a->shapes, "[[1, 3]]", "what emit_nvtx adds");
+	is_str(e ? e->device : "", "NVIDIA A100", "device");
+	ok(e && e->profiled_ns == 410 && strstr(e->gaps, "outside of the runs left out"), "runs");
+}
+
+static void test_csv_kernels(void)
+{
+#define EIGHT(at)                                                                                            \
+	WORK(at "0", "5", "k1") WORK(at "1", "6", "k2") WORK(at "2", "7", "k3") WORK(at "3", "8", "k4")      \
+	WORK(at "4", "9", "k1") WORK(at "5", "6", "k5") WORK(at "6", "7", "k6")                              \
+	WORK(at "7", "3", "k<1, 2>(x)")
+	struct execution *e = read_files(file_of_gzip("trace.csv", TRACE("us") EIGHT("1") EIGHT("2")
+		EIGHT("3") "\nProcessing [x.sqlite] with [cuda_gpu_kern_sum.py]... \n"
+		"Time (%),Total Time (ns),Instances,Name\n1,5,1,x\n"), NULL, NULL);
+	ok(e && e->row_count == 8 && e->rows[0].ns == 5e3 && e->rows[4].ns == 9e3,
+		"repeated kernels are runs; us; the trace counts, not the sums after it");
+	ok(!strcmp(row_named(e, "k")->kernel, "k<1, 2>(x)"),
+		"commas in a name that is not quoted");
+	ok(e && strstr(e->gaps, "kernels have no layer: use nsys stats --report cuda_gpu_trace:nvtx-name"),
+		"what would give the layers");
+	e = read_files(file_of_text("more.csv", TRACE("ns") WORK("1", "5", "\"k\",x,y") WORK("1", "5", "l")),
+		NULL, NULL);
+	ok(e && e->row_count == 2 && !strcmp(row_named(e, "k")->kernel, "k"),
+		"fields after a name in quotation marks");
+	e = read_files(file_of_text("cut.csv", TRACE("ns") WORK("1", "5", "k") "9,5,7,1,1"), NULL, NULL);
+	ok(e && e->row_count == 1 && strstr(e->gaps, "truncated"), "a truncated line");
+	e = read_files(file_of_text("odd.csv", TRACE("ns") WORK("1", "5", "k") WORK("-1", "5", "k")
+		WORK("1", "nan", "k") WORK("1", "9e99", "k") WORK("x", "5", "k")), NULL, NULL);
+	ok(e && e->row_count == 1 && strstr(e->gaps, "4 lines without a time"), "bad times are counted");
+	ok(is_refused(file_of_text("none.csv", TRACE("ns")), "no kernels; profile with nsys profile"),
+		"a head alone");
+}
+
+static void test_csv_sums(void)
+{
+#define SUMS "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n"
+	struct execution *e = read_files(file_of_text("sums.csv", PRINTED SUMS
+		"60,6000,10,600,600,600,600,0,gemm\n30,4000,20,200,200,200,200,0,\"void a::b<c, d>(e)\"\n"
+		"1,70,1,70,70,70,70,0,init\n\n" PRINTED "Time (%),Total Time (ns),Count,Operation\n"
+		"100,500,10,[CUDA memcpy HtoD]\n\n" PRINTED SUMS "1,9,10,1,1,1,1,0,again\n"), NULL, NULL);
+	ok(e && e->row_count == 3 && row_named(e, "gemm")->ns == 600 && row_named(e, "gemm")->calls == 1 &&
+			row_named(e, "b")->ns == 400 && row_named(e, "b")->calls == 2,
+		"sums of kernels, for a run; a kernel that ran once before the runs does not count");
+	ok(row_named(e, "[CUDA memcpy HtoD]")->level == LEVEL_COPY, "copies of another table");
+	is_str(e ? e->settings : "", "{\"runs\":10}", "runs, by the instances");
+	e = read_files(file_of_text("old.csv",
+		"Time(%),Total Time (ns),Instances,Average,Minimum,Maximum,Name\n"
+		"60,6000,3,600,600,600,gemm\n30,4000,4,2,2,2,b\n"), NULL, NULL);
+	ok(e && e->row_count == 2 && e->rows[0].ns == 6000 && strstr(e->gaps, "an unknown number of runs"),
+		"instances that tell no number of runs");
+	static const char *const others[] = {
+		"Start (ns),Duration (ns),Name,Result,CorrID,Pid,Tid,T-Pri,Thread Name\n"
+		"1,2,cudaLaunchKernel,0,1,1,1,20,python\n",
+		"Time (%),Total Time (ns),Num Calls,Avg (ns),Name\n1,2,3,4,cudaMalloc\n",
+		"Name,Projected Start (ns),Projected Duration (ns),Orig Start (ns),Style\n",
+		"Time (%),Total Time (ns),Instances,Style,Range\n1,2,3,PushPop,x\n",
+		"name,Start,Duration\na,1,2\n" };
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		ok(is_refused(file_of_text("other.csv", others[i]), i < 2 ? "no kernels" : ""),
+			"another table, %zu", i);
+}
+
 int main(void)
 {
 	if (!scratch_open())
 		return 1;
+	test_csv_ranges();
+	test_csv_kernels();
+	test_csv_sums();
 	test_runs();
 	test_sequence();
 	test_emitted();

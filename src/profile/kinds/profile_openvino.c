@@ -114,42 +114,6 @@ static void add_node(struct openvino *o, const struct node *node)
 	t->ns[t->n - 1] += node->ms * MS;
 }
 
-/* Returns true if a quoted field ends: at a quotation mark before a ';' or the end. Another mark is text. */
-static bool is_closed(const char *p, const char *end)
-{
-	for (; p < end; p++)
-		if (*p == '"' && (p + 1 == end || p[1] == ';'))
-			return true;
-		else if (*p == '"' && p[1] == '"')
-			p++;
-	return false;
-}
-
-/* Cuts a line into fields, which may be in quotation marks. Returns their number, at most FIELDS_MOST. */
-static int fields_of(struct arena *a, struct text line, struct text *fields)
-{
-	int count = 0;
-	const char *p = line.p, *end = p + line.n;
-	while (count < FIELDS_MOST) {
-		struct str field = { 0 };
-		bool quoted = p < end && *p == '"' && is_closed(p + 1, end);
-		for (p += quoted; p < end && (quoted || *p != ';'); p++) {
-			if (quoted && *p == '"' && (p + 1 == end || p[1] != '"')) {
-				quoted = false;
-				continue;
-			}
-			p += quoted && *p == '"';
-			str_add(&field, p, 1);
-		}
-		fields[count++] = (struct text){ arena_strndup(a, field.n ? field.p : "", field.n), field.n };
-		str_free(&field);
-		if (p >= end)
-			break;
-		p++;
-	}
-	return count;
-}
-
 static int read_csv(struct openvino *o, const char *path, const struct profile_options *options,
 	struct error *err)
 {
@@ -160,7 +124,7 @@ static int read_csv(struct openvino *o, const char *path, const struct profile_o
 		return -1;
 	while ((got = lines_next(l, &line, err)) == 1) {
 		struct arena scratch = { 0 };
-		int n = fields_of(&scratch, line, f);
+		int n = lines_fields(&scratch, line, ';', f, FIELDS_MOST);
 		lines++;
 		if (n > 4 && text_is(f[0], "layerName"))
 			o->requests++;

@@ -110,3 +110,52 @@ bool lines_is_cut(const struct lines *l)
 {
 	return l->cut;
 }
+
+/* Returns true if a quoted field ends: at a quotation mark before a separator or the end. Another mark is
+ * text. */
+static bool is_closed(const char *p, const char *end, char separator)
+{
+	for (; p < end; p++)
+		if (*p == '"' && (p + 1 == end || p[1] == separator))
+			return true;
+		else if (*p == '"' && p[1] == '"')
+			p++;
+	return false;
+}
+
+/* Reads a field in quotation marks from behind the first one. Returns its end. */
+static const char *unquote(
+	struct arena *a, const char *p, const char *end, char separator, struct text *field)
+{
+	struct str s = { 0 };
+	bool quoted = true;
+	for (; p < end && (quoted || *p != separator); p++) {
+		if (quoted && *p == '"' && (p + 1 == end || p[1] != '"')) {
+			quoted = false;
+			continue;
+		}
+		p += quoted && *p == '"';
+		str_add(&s, p, 1);
+	}
+	*field = (struct text){ arena_strndup(a, s.n ? s.p : "", s.n), s.n };
+	str_free(&s);
+	return p;
+}
+
+int lines_fields(struct arena *a, struct text line, char separator, struct text *fields, int most)
+{
+	int count = 0;
+	const char *p = line.p, *end = p + line.n;
+	while (count < most) {
+		const char *next = p < end ? memchr(p, separator, (size_t)(end - p)) : NULL;
+		next = next ? next : end;
+		fields[count] = (struct text){ p, (size_t)(next - p) };
+		if (p < end && *p == '"' && is_closed(p + 1, end, separator))
+			next = unquote(a, p + 1, end, separator, &fields[count]);
+		count++;
+		if (next >= end)
+			break;
+		p = next + 1;
+	}
+	return count;
+}

@@ -17,5 +17,8 @@ void lines_close(struct lines *l);
  * because it may be cut within a number (lines_is_cut). */
 int lines_next(struct lines *l, struct text *line, struct error *err);
 bool lines_is_cut(const struct lines *l);
+/* Cuts a line of a CSV file into fields: parts of the line, or in `a` if they are in quotation marks. Returns
+ * their number, at most `most`. */
+int lines_fields(struct arena *a, struct text line, char separator, struct text *fields, int most);
 
 #endif

@@ -38,8 +38,8 @@ extern const struct profile_reader profile_kineto, profile_onnx, profile_onnxrun
 	profile_onnxruntime_memory, profile_trtexec,
 	profile_trtexec_layers, profile_trtexec_log, profile_trtexec_summary,
 	profile_trtexec_times;
-extern const struct profile_reader profile_nsys, profile_openvino, profile_onednn, profile_cudnn,
-	profile_cublaslt;
+extern const struct profile_reader profile_nsys, profile_nsys_csv, profile_openvino, profile_onednn,
+	profile_cudnn, profile_cublaslt;
 
 /* Returns true if ns is plausible as the time of an event: not negative, below a year. */
 bool profile_is_time(double ns);
