@@ -35,7 +35,7 @@ static int advise(struct session *s, struct options *o, struct error *err)
 	struct advice_list list = session_advice(s, &a, &from, target.ns);
 	bool missed = own->target && !list.reached && !isnan(list.start_ns);
 	if (missed)
-		reach = reach_find(s, o, &target, &a);
+		reach = reach_find(s, &target, &a);
 	if (o->json) {
 		json_t *all = report_advice_json(s, &list, &from);
 		json_object_set_new(all, "would_reach", missed ? report_reach_json(&reach) : json_null());

@@ -14,10 +14,9 @@ struct reach {
 	struct reach_row *batches; /* of the session's device, for a throughput: these doublings */
 };
 
-/* Analyses the session's plan on other devices, and for a throughput at larger batches. The session ends as
- * it began. Rows live in the arena. */
-struct reach reach_find(struct session *s, const struct options *o, const struct advice_target *target,
-	struct arena *a);
+/* Analyses the session's plan on other devices, and for a throughput at larger batches. Rows live in the
+ * arena. */
+struct reach reach_find(struct session *s, const struct advice_target *target, struct arena *a);
 
 /* The rest of `advise --target`, after its advice. */
 void report_reach_text(const struct reach *r, const struct advice_target *t, FILE *out);
