@@ -410,7 +410,7 @@ static int bench_none(struct session *s, const struct wanted *w, struct error *e
 	session_refresh(s);
 	const struct analysis *a = session_analysis(s);
 	struct arena scratch = { 0 };
-	struct type_lack lack = type_lack_of(s, &scratch);
+	struct type_lack lack = type_lack_of(session_plan(s), session_analysis(s), &scratch);
 	const char *instead = lack.count ? "; frameworks compute in f32 there: -t f32" : "";
 	arena_free(&scratch);
 	for (int i = 0; a && i < a->layer_count; i++) {

@@ -3,6 +3,7 @@
 #include "commands/each.h"
 #include "commands/report.h"
 #include "session/type_lack.h"
+#include "session/variant.h"
 #include "table/tables/sweep.h"
 
 #include <stdlib.h>
@@ -85,38 +86,35 @@ static int batch_compare(const void *a, const void *b)
 
 /* The sweep while it grows. */
 struct sweep {
-	struct session *s;
+	struct session *s; /* with the first batch and type */
 	struct options *o;
 	struct over over;
+	struct dim_binding (*dims)[NAMES_MOST]; /* of each value of the dimensions */
 	struct arena arena;
 	struct report_sweep report;
 	bool gaps;
 };
 
-/* Appends the point of the selected plan. */
-static void row_add(struct sweep *w, int series, bool first)
+/* Appends the point of a variant. */
+static void row_add(struct sweep *w, const struct variant_ground *g, int series, bool first)
 {
-	struct session *s = w->s;
-	session_refresh(s);
-	struct ground ground = session_ground(s);
+	struct arena a = { 0 };
+	const struct analysis *x = variant_analysis(g, &a);
 	struct sweep_row *row = &w->report.rows[w->report.count++];
-	struct type_lack lack = type_lack_of(s, &w->arena);
-	*row = (struct sweep_row){ .point = sweep_point_of(&ground, session_analysis(s)),
-		.type = plan_type_name(session_plan(s)),
+	struct type_lack lack = type_lack_of(g->on.plan, x, &w->arena);
+	*row = (struct sweep_row){ .point = sweep_point_of(&g->on, x),
+		.type = plan_type_name(g->on.plan),
 		.lack = lack.count ? type_lack_text(&lack, &w->arena) : NULL,
 		.dim_count = w->over.name_count,
+		.dims = w->dims[series],
 		.first = first,
 		.crossovers = -1,
-		.unmeasured = session_analysis(s)->unmeasured_problems };
-	struct dim_binding *dims = ARENA_ARRAY(&w->arena, struct dim_binding, row->dim_count + 1);
-	for (int i = 0; i < row->dim_count; i++)
-		dims[i] = (struct dim_binding){ .name = w->over.name[i], .value = w->over.value[i][series] };
-	row->dims = dims;
-	row->algorithms = sweep_algorithms_of(session_analysis(s), &w->arena);
+		.unmeasured = x->unmeasured_problems };
+	row->algorithms = sweep_algorithms_of(x, &w->arena);
 	if (!first)
 		row->crossovers = sweep_crossovers(&row[-1].algorithms, &row->algorithms);
 	w->gaps |= !row->point.complete;
-	session_plans_trim(s);
+	arena_free(&a);
 }
 
 /* All batches in one data type, with value number `at` of the dimensions. */
@@ -124,23 +122,26 @@ static int series_add(struct sweep *w, int at, enum dtype dtype, struct error *e
 {
 	int64_t batches[CONFIG_LIST_MAX];
 	struct sweep_point points[CONFIG_LIST_MAX];
-	int count = options_batches(w->o, batches), begin = w->report.count;
+	int count = options_batches(w->o, batches), begin = w->report.count, bad = 0;
 	qsort(batches, (size_t)count, sizeof(batches[0]), batch_compare);
-	for (int i = 0; i < count; i++) {
-		if (options_select(w->s, batches[i], dtype, err))
-			return -1;
-		if (w->over.name_count && !i) {
-			struct dim_binding dims[NAMES_MOST];
-			for (int k = 0; k < w->over.name_count; k++)
-				dims[k] = (struct dim_binding){ .name = w->over.name[k],
-					.value = w->over.value[k][at] };
-			if (session_bind(w->s, dims, w->over.name_count, err))
-				return options_blame("over", err);
-		}
-		if (session_check_bound(w->s, err))
-			return -1;
-		row_add(w, at, i == 0);
+	for (int i = 0; i < count && !bad; i++) {
+		struct variant v = session_variant(w->s);
+		struct variant_ground g;
+		v.batch = batches[i];
+		v.dtype = dtype;
+		v.dim_count = w->over.name_count;
+		v.dims = w->dims[at];
+		bad = variant_open(w->s, &v, &g, err);
+		if (!bad)
+			row_add(w, &g, at, i == 0);
+		else if (bad != VARIANT_UNBOUND)
+			v.dim_count && !i ? options_blame("over", err)
+					  : error_context(err, "%s", session_model_name(w->s));
+		variant_close(&g);
+		session_plans_trim(w->s);
 	}
+	if (bad)
+		return -1;
 	for (int i = 0; i < count; i++)
 		points[i] = w->report.rows[begin + i].point;
 	sweep_best(points, count);
@@ -162,7 +163,9 @@ static void sweep_print(struct sweep *w)
 	else {
 		char words[SCENARIO_TEXT_SIZE];
 		int most = report_most(stdout);
-		scenario_text(session_scenario(s), words, sizeof(words));
+		struct scenario with = *session_scenario(s);
+		with.matrix = w->report.rows[w->report.count - 1].point.matrix;
+		scenario_text(&with, words, sizeof(words));
 		report_path_line(stdout, most, "", session_model(s)->path,
 			arena_printf(&w->arena, "  %s", words));
 		report_dims_text(s, "dimensions: ", w->report.rows[0].dims, w->report.rows[0].dim_count,
@@ -172,6 +175,16 @@ static void sweep_print(struct sweep *w)
 		table_print_text(&t, most, stdout);
 	}
 	table_free(&t);
+}
+
+/* The dimensions of each series of values, in the arena. */
+static void dims_make(struct sweep *w)
+{
+	const struct over *v = &w->over;
+	w->dims = arena_alloc(&w->arena, sizeof(*w->dims) * (size_t)v->value_count);
+	for (int i = 0; i < v->value_count; i++)
+		for (int k = 0; k < v->name_count; k++)
+			w->dims[i][k] = (struct dim_binding){ .name = v->name[k], .value = v->value[k][i] };
 }
 
 static int cmd_sweep(struct options *o, struct error *err)
@@ -186,6 +199,7 @@ static int cmd_sweep(struct options *o, struct error *err)
 	w.s = options_session(o, 0, SESSION_DB_READ, err);
 	if (!w.s)
 		return EXIT_BAD;
+	dims_make(&w);
 	w.report.rows =
 		ARENA_ARRAY(&w.arena, struct sweep_row, w.over.value_count * dtype_count * batch_count);
 	bad = options_select(w.s, batches[0], dtypes[0], err) ? EXIT_BAD : EXIT_DONE;

@@ -202,7 +202,7 @@ static void contradicted_text(const struct contradicted *c, FILE *out)
 static void lack_text(const struct session *s, FILE *out)
 {
 	struct arena a = { 0 };
-	struct type_lack lack = type_lack_of(s, &a);
+	struct type_lack lack = type_lack_of(session_plan(s), session_analysis(s), &a);
 	if (lack.count) {
 		fputs("type          ", out);
 		report_wrapped(arena_printf(&a, "%s (-t f32)", type_lack_text(&lack, &a)), 14,

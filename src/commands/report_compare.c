@@ -213,7 +213,7 @@ static void totals_text(struct arena *a, const struct session *s, const struct c
 {
 	const struct reality *y = c->reality;
 	const char *type = report_type_option(s);
-	struct type_lack lack = type_lack_of(s, a);
+	struct type_lack lack = type_lack_of(session_plan(s), session_analysis(s), a);
 	fprintf(out, "measured      %s%s%s\n",
 		isnan(y->measured_ns) ? "unknown" : duration(a, y->measured_ns), interval(a, y->lo, y->hi),
 		measured_note(a, c));

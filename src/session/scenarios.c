@@ -326,12 +326,9 @@ struct scenario_total scenarios_variant_total(struct session *s, const struct va
 	struct scenario_total t = { .point = SWEEP_POINT_UNKNOWN };
 	struct variant_ground g;
 	struct error err = ERROR_NONE;
-	if (s->current->plan->unbound_count) {
-		t.why = "dimensions have no value";
-		return t;
-	}
-	if (variant_open(s, v, &g, &err)) {
-		t.why = arena_printf(a, "%s", err.text);
+	int bad = variant_open(s, v, &g, &err);
+	if (bad) {
+		t.why = bad == VARIANT_UNBOUND ? "dimensions have no value" : arena_printf(a, "%s", err.text);
 	} else {
 		struct arena scratch = { 0 };
 		if (g.seat->planner)

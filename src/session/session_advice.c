@@ -86,7 +86,7 @@ static void lack_advise(struct session *s, struct arena *a, const struct scenari
 	struct session_bound to, struct advice_list *list)
 {
 	char words[SCENARIO_TEXT_SIZE];
-	struct type_lack lack = type_lack_of(s, a);
+	struct type_lack lack = type_lack_of(session_plan(s), session_analysis(s), a);
 	struct advice *all = ARENA_ARRAY(a, struct advice, list->count + 1);
 	if (!lack.count || !isnan(list->target_ns))
 		return;

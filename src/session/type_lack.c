@@ -2,10 +2,8 @@
 
 #include "session/type_lack.h"
 
-struct type_lack type_lack_of(const struct session *s, struct arena *a)
+struct type_lack type_lack_of(const struct plan *p, const struct analysis *x, struct arena *a)
 {
-	const struct analysis *x = session_analysis(s);
-	const struct plan *p = session_plan(s);
 	struct type_lack l = { 0 };
 	l.layers = ARENA_ARRAY(a, int, x ? x->layer_count + 1 : 1);
 	for (int i = 0; x && i < x->layer_count; i++) {

@@ -105,8 +105,10 @@ int variant_open(struct session *s, const struct variant *v, struct variant_grou
 	if (seat != s->seat && *seat->trouble)
 		return error_set(err, "%s", seat->trouble);
 	struct session_plan *sp = plan_get(s, s->subject, seat, v, err);
-	if (!sp || plan_check_bound(s, sp->plan, err))
+	if (!sp)
 		return -1;
+	if (plan_check_bound(s, sp->plan, err))
+		return VARIANT_UNBOUND;
 	if (session_recorded_more(seat, sp, &v->scenario, &trouble))
 		log_line("%s", trouble.text);
 	if (!v->matrix_given)

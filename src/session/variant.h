@@ -29,8 +29,9 @@ struct variant_ground {
 	struct session_plan *plan;
 	struct seat *seat;
 };
-/* -1 with err: the device cannot be opened, the model rejects the values, or dimensions have none. Reads the
- * recorded results of its problems. */
+/* Reads the recorded results of its problems. -1 with err: the device cannot be opened, or the model rejects
+ * batch, type or dimensions; VARIANT_UNBOUND: dimensions have no value (as session_check_bound). */
+#define VARIANT_UNBOUND (-2)
 int variant_open(struct session *s, const struct variant *v, struct variant_ground *g, struct error *err);
 /* Of a variant that was not opened: nothing. */
 void variant_close(struct variant_ground *g);
