@@ -2,6 +2,7 @@
 
 #include "commands/command.h"
 #include "commands/report.h"
+#include "table/tables/layers.h"
 
 struct layers_options {
 	bool constants; /* also list layers that only compute constants */
@@ -35,7 +36,7 @@ static int cmd_layers(struct options *o, struct error *err)
 		if (o->json)
 			report_layers_json(s, stdout);
 		else if (o->csv)
-			report_layers_csv(s, i == 0, stdout);
+			layers_print_csv(s, i == 0, stdout);
 		else
 			report_layers_text(s, own->constants, stdout);
 	}

@@ -20,8 +20,6 @@ void report_dims_note(const struct session *s);
 void report_batch_note(const struct session *s, const struct options *o, int64_t batch);
 /* `layers --json`, one object. */
 void report_layers_json(const struct session *s, FILE *out); /* one line */
-/* header: print the line of column names, for the first of several plans. */
-void report_layers_csv(const struct session *s, bool header, FILE *out);
 /* constants: also list the layers that only compute constants. */
 void report_layers_text(const struct session *s, bool constants, FILE *out);
 

@@ -2,6 +2,7 @@
 
 #include "commands/command.h"
 #include "commands/report.h"
+#include "table/tables/layers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -275,77 +276,6 @@ void report_layers_json(const struct session *s, FILE *out)
 	fputs("}\n", out);
 }
 
-/* Shapes of a layer's outputs (or inputs): "1x64x56x56 1x64x56x56". */
-static void shapes_add(struct str *out, const struct plan *p, const int *values, int count)
-{
-	size_t begin = out->n;
-	for (int i = 0; i < count; i++) {
-		if (values[i] < 0)
-			continue;
-		if (out->n > begin)
-			str_add(out, " ", 1);
-		plan_value_add_text(out, &p->values[values[i]]);
-	}
-}
-
-static char *shapes_text(struct arena *a, const struct plan *p, const int *values, int count)
-{
-	struct str s = { 0 };
-	shapes_add(&s, p, values, count);
-	char *text = arena_strndup(a, s.p ? s.p : "", s.n);
-	str_free(&s);
-	return text;
-}
-
-/* The layers of a graph, each followed by those of its bodies. path: "12", "12.then_branch.3"; times: how
- * often it runs in one inference, empty if unknown. */
-static void layers_csv(
-	const struct plan *top, const struct plan *p, const char *path, double times, FILE *out)
-{
-	struct arena a = { 0 }, kept = { 0 };
-	int total, *numbers = session_numbers(p, &kept, &total);
-	for (int i = 0; i < p->layer_count; i++) {
-		const struct plan_layer *l = &p->layers[i];
-		const struct plan_problem *problem = plan_layer_problem(p, l);
-		report_csv_plan(out, top);
-		fprintf(out, "%d,", l->index);
-		csv_field(out, text_clean(&a, l->name), ',');
-		csv_field(out, text_clean(&a, l->node->op), ',');
-		csv_field(out, text_clean(&a, l->node->domain), ',');
-		fprintf(out, "%s,", op_class_name(l->class));
-		csv_field(out, shapes_text(&a, p, l->inputs, l->input_count), ',');
-		csv_field(out, shapes_text(&a, p, l->outputs, l->output_count), ',');
-		csv_field(out, isnan(l->flops) ? "" : arena_printf(&a, "%.0f", l->flops), ',');
-		csv_field(out, isnan(l->bytes) ? "" : arena_printf(&a, "%.0f", l->bytes), ',');
-		csv_field(out, problem ? arena_printf(&a, "%d", l->problem) : "", ',');
-		csv_field(out, problem ? problem->text : "", ',');
-		fprintf(out, "%d,%d,", l->proxy, l->upto || l->at_least);
-		csv_field(out, arena_printf(&a, "%s%d", path, l->index), ',');
-		csv_field(out, isnan(times) ? "" : arena_printf(&a, "%.0f", times), ',');
-		report_csv_number(out, numbers[i]);
-		for (int j = 0; j < l->body_count; j++) {
-			const struct plan *body = &l->bodies[j];
-			double inner = times == 0 || body->times == 0 ? 0 : times * body->times;
-			layers_csv(top, body,
-				arena_printf(&a, "%s%d.%s.", path, l->index, text_clean(&a, body->role)),
-				inner, out);
-		}
-		arena_free(&a);
-	}
-	arena_free(&kept);
-}
-
-void report_layers_csv(const struct session *s, bool header, FILE *out)
-{
-	const struct plan *p = session_plan(s);
-	if (header)
-		fputs("batch,dtype,index,name,op,domain,class,inputs,outputs,flops,bytes,distinct,problem,"
-		      "proxy,estimated,"
-		      "path,times,number\n",
-			out);
-	layers_csv(p, p, "", 1, out);
-}
-
 /* A quantity, with ~ before it if it is an upper bound and not 0. */
 static char *marked(char *buf, bool upto, char *(*write)(char *, double), double quantity)
 {
@@ -400,153 +330,19 @@ static void layers_summary(const struct session *s, FILE *out)
 	arena_free(&a);
 }
 
-/* Widths of the table's columns. */
-struct widths {
-	int name, shape;
-};
-
-static void widths_find(const struct plan *p, int depth, bool constants, struct widths *w)
-{
-	struct str s = { 0 };
-	for (int i = 0; i < p->layer_count; i++) {
-		const struct plan_layer *l = &p->layers[i];
-		if (!constants && plan_layer_is_folded(p, l))
-			continue;
-		str_clear(&s);
-		str_add_clean(&s, l->name);
-		int name = 2 * depth + (int)s.n;
-		str_clear(&s);
-		shapes_add(&s, p, l->outputs, l->output_count);
-		w->name = name > w->name ? name : w->name;
-		w->shape = (int)s.n > w->shape ? (int)s.n : w->shape;
-		for (int j = 0; j < l->body_count; j++)
-			widths_find(&l->bodies[j], depth + 1, constants, w);
-	}
-	str_free(&s);
-}
-
-/* How often a body runs, as text. */
-static const char *times_text(struct arena *a, const struct plan_layer *l, const struct plan *body)
-{
-	char number[STR_QUANTITY];
-	if (isnan(body->times))
-		return l->at_least && l->body_count == 2 ? "taken or not" : "unknown how often";
-	return body->times == 1 ? "once" : arena_printf(a, "%s times", str_count(number, body->times));
-}
-
-/* Pads the text from `begin` to a column of at least `width` bytes and appends `gap`. */
-static void column_left(struct str *line, size_t begin, int width, const char *gap)
-{
-	while (line->n - begin < (size_t)width)
-		str_add(line, " ", 1);
-	str_puts(line, gap);
-}
-
-static void column_right(struct str *line, const char *text, int width)
-{
-	for (size_t n = strlen(text); n < (size_t)width; n++)
-		str_add(line, " ", 1);
-	str_puts(line, text);
-	str_add(line, "  ", 2);
-}
-
-/* Why the layer takes no time, or what the what-if fold says of it. */
-static void add_fold(struct str *line, const struct plan *p, const struct plan_layer *l)
-{
-	struct arena a = { 0 };
-	str_puts(line, plan_layer_folds(l) ? " (-w fold: " : l->why ? " (" : "(");
-	str_puts(line, plan_fold_text(p, l, &a));
-	str_puts(line, ")");
-	arena_free(&a);
-}
-
-/* Does not use printf, which takes longer than everything else for a large model. */
-static void layer_line(struct str *line, const struct plan *p, const struct plan_layer *l, int layer_number,
-	int depth, const struct widths *w)
-{
-	const struct plan_problem *problem = plan_layer_problem(p, l);
-	char number[STR_QUANTITY + 1];
-	bool mark = l->upto || l->at_least;
-	struct str index = { 0 };
-	str_add_int(&index, layer_number);
-	str_clear(line);
-	column_right(line, layer_number ? index.p : "-", 5);
-	str_free(&index);
-	size_t begin = line->n;
-	for (int i = 0; i < depth; i++)
-		str_add(line, "  ", 2);
-	str_add_clean(line, l->name);
-	column_left(line, begin, w->name, "  ");
-	begin = line->n;
-	str_add_clean(line, l->node->op);
-	column_left(line, begin, 20, " ");
-	begin = line->n;
-	str_puts(line, op_class_name(l->class));
-	column_left(line, begin, 7, "  ");
-	begin = line->n;
-	shapes_add(line, p, l->outputs, l->output_count);
-	column_left(line, begin, w->shape, "  ");
-	column_right(line, marked(number, mark, str_count, l->flops), 8);
-	column_right(line, marked(number, mark, str_bytes, l->bytes), 10);
-	if (problem && l->proxy)
-		str_add(line, "~", 1);
-	if (problem)
-		str_puts(line, problem->text);
-	else if (l->why)
-		str_add_clean(line, text_of(l->why));
-	if (l->fold != FOLD_NONE)
-		add_fold(line, p, l);
-	str_add(line, "\n", 1);
-}
-
-static void layers_print(const struct plan *p, int depth, const struct widths *w, bool constants, FILE *out)
-{
-	struct arena a = { 0 };
-	struct str line = { 0 };
-	for (int i = 0, number = 0; i < p->layer_count; i++) {
-		const struct plan_layer *l = &p->layers[i];
-		bool folded = plan_layer_is_folded(p, l);
-		number += !folded;
-		if (folded && !constants)
-			continue;
-		layer_line(&line, p, l, folded ? 0 : number, depth, w);
-		fwrite(line.p, 1, line.n, out);
-		for (int j = 0; j < l->body_count; j++) { /* bodies that do not run follow, one line each */
-			const struct plan *body = &l->bodies[j];
-			if (body->times == 0)
-				continue;
-			fprintf(out, "%5s  %*s%s, %s:\n", "", 2 * depth + 2, "", text_clean(&a, body->role),
-				times_text(&a, l, body));
-			layers_print(body, depth + 1, w, constants, out);
-		}
-		for (int j = 0; j < l->body_count; j++)
-			if (l->bodies[j].times == 0)
-				fprintf(out, "%5s  %*s%s, does not run: %d layer%s\n", "", 2 * depth + 2, "",
-					text_clean(&a, l->bodies[j].role), l->bodies[j].layer_count,
-					l->bodies[j].layer_count == 1 ? "" : "s");
-		arena_free(&a);
-	}
-	str_free(&line);
-}
-
 void report_layers_text(const struct session *s, bool constants, FILE *out)
 {
 	const struct plan *p = session_plan(s);
-	struct widths w = { 4, 6 };
-	struct arena a = { 0 };
+	struct table t = { 0 };
 	int total;
-	session_numbers(p, &a, &total);
-	arena_free(&a);
-	widths_find(p, 0, constants, &w);
-	w.name = w.name > 48 ? 48 : w.name;
-	w.shape = w.shape > 32 ? 32 : w.shape;
-	fprintf(out, "%5s  %-*s  %-20s %-7s  %-*s  %8s  %10s  %s\n", "layer", w.name, "name", "op", "class",
-		w.shape, "output", "FLOP", "bytes", "problem");
-	layers_print(p, 0, &w, constants, out);
+	session_numbers(p, &t.arena, &total);
+	layers_table(&t, s, constants);
+	table_print_text(&t, report_most(out), out);
 	layers_summary(s, out);
 	if (total < p->layer_count)
 		fprintf(out, "%d of the layers only compute%s constants%s\n", p->layer_count - total,
 			p->layer_count - total == 1 ? "s" : "",
 			constants ? "" : "; --constants lists them too");
 	report_given_text(s, out);
+	table_free(&t);
 }

@@ -10,6 +10,7 @@ libtable_a_SOURCES = \
 	src/table/table.c src/table/table.h \
 	src/table/tables/advice.c src/table/tables/advice.h \
 	src/table/tables/diff.c src/table/tables/diff.h \
+	src/table/tables/layers.c src/table/tables/layers.h \
 	src/table/tables/models.c src/table/tables/models.h \
 	src/table/tables/ops.c src/table/tables/ops.h \
 	src/table/tables/scenarios.c src/table/tables/scenarios.h \
