@@ -37,19 +37,6 @@ static void draw_field(const struct prompt *q, int index, struct area line)
 		canvas_fit(line, range, 0, line.width - range, STYLE_DIM, form_range(f));
 }
 
-static void draw_border(struct area box)
-{
-	int right = box.width - 1, bottom = box.height - 1;
-	canvas_fill(box, 0, 0, box.width, STYLE_DIM, 0x2500);
-	canvas_fill(box, 0, bottom, box.width, STYLE_DIM, 0x2500);
-	for (int y = 0; y <= bottom; y++) {
-		bool first = y == 0, last = y == bottom;
-		canvas_put(box, 0, y, STYLE_DIM, first ? 0x250c : last ? 0x2514 : 0x2502);
-		canvas_put(box, right, y, STYLE_DIM, first ? 0x2510 : last ? 0x2518 : 0x2502);
-	}
-	canvas_text(box, 2, 0, STYLE_BOLD, " Batch, data type, dimensions ");
-}
-
 /* Which field it is, what it takes, and keys that a click presses too. */
 void form_draw_keys(struct app *app, struct area line)
 {
@@ -80,7 +67,8 @@ void form_draw(struct app *app, struct area body)
 		height);
 	for (int y = 0; y < height; y++)
 		canvas_fill(box, 0, y, width, STYLE_NORMAL, ' ');
-	draw_border(box);
+	canvas_border(box, STYLE_DIM);
+	canvas_text(box, 2, 0, STYLE_BOLD, " Batch, data type, dimensions ");
 	int rows = height - 2, top = q->field < rows ? 0 : q->field - rows + 1;
 	q->fields_at = canvas_part(box, 2, 1, width - 4, rows);
 	q->field_top = top;

@@ -123,17 +123,6 @@ int tour_rows(struct app *app)
 	return app->frame->tour.on ? text_lines(app, lines) + 3 : 0;
 }
 
-static void draw_frame(struct area box)
-{
-	int right = box.width - 1, bottom = box.height - 1;
-	for (int y = 0; y <= bottom; y++) {
-		bool edge = y == 0 || y == bottom;
-		canvas_fill(box, 0, y, box.width, STYLE_ACCENT, edge ? 0x2500 : ' ');
-		canvas_put(box, 0, y, STYLE_ACCENT, y == 0 ? 0x250c : edge ? 0x2514 : 0x2502);
-		canvas_put(box, right, y, STYLE_ACCENT, y == 0 ? 0x2510 : edge ? 0x2518 : 0x2502);
-	}
-}
-
 void tour_draw(struct app *app, struct area area)
 {
 	const struct tour_step *step = &steps[app->frame->tour.step];
@@ -143,7 +132,9 @@ void tour_draw(struct app *app, struct area area)
 	int room = box.height - 3;
 	if (room < 1)
 		return;
-	draw_frame(box);
+	for (int y = 0; y < box.height; y++)
+		canvas_fill(box, 0, y, box.width, STYLE_ACCENT, ' ');
+	canvas_border(box, STYLE_ACCENT);
 	canvas_fit(box, 2, 0, width - 4, STYLE_BOLD,
 		arena_printf(&app->scratch, " Tour %d of %d: %s ", app->frame->tour.step + 1, STEP_COUNT,
 			step->title));

@@ -220,6 +220,17 @@ void canvas_fill(struct area a, int x, int y, int width, enum style style, uint3
 		put(a, x + i, y, style, code);
 }
 
+void canvas_border(struct area a, enum style style)
+{
+	int right = a.width - 1, bottom = a.height - 1;
+	canvas_fill(a, 0, 0, a.width, style, 0x2500);
+	canvas_fill(a, 0, bottom, a.width, style, 0x2500);
+	for (int y = 0; y <= bottom; y++) {
+		canvas_put(a, 0, y, style, y == 0 ? 0x250c : y == bottom ? 0x2514 : 0x2502);
+		canvas_put(a, right, y, style, y == 0 ? 0x2510 : y == bottom ? 0x2518 : 0x2502);
+	}
+}
+
 int canvas_text(struct area a, int x, int y, enum style style, const char *utf8)
 {
 	int used = 0;

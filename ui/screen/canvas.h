@@ -77,6 +77,8 @@ int canvas_fit_right(struct area a, int x, int y, int width, enum style style, c
 int canvas_fit_tail(struct area a, int x, int y, int width, enum style style, const char *utf8);
 void canvas_put(struct area a, int x, int y, enum style style, uint32_t code);
 void canvas_fill(struct area a, int x, int y, int width, enum style style, uint32_t code);
+/* Lines around an area, inside it. */
+void canvas_border(struct area a, enum style style);
 /* A bar of fraction * width columns in eighths; any fraction above 0 shows. NaN draws nothing. */
 void canvas_bar(struct area a, int x, int y, int width, enum style style, double fraction);
 /* Puts the terminal's cursor there, where readers of the screen look; only inside the area. */
