@@ -168,6 +168,8 @@ void app_note(struct app *app, bool bad, const char *fmt, ...) __attribute__((fo
 /* Bytes of text that fit in one line of `columns`: up to a blank if there is one, else up to the edge. The
  * next line begins after the blanks that follow. */
 size_t app_break(const char *text, int columns);
+/* "1.2 ms", "~1.2 ms" of a guess, "-" if unknown; lives until the next drawing. */
+const char *app_duration(struct app *app, double ns, bool guess);
 /* Larger first, unknown last. */
 int app_compare_numbers(double a, double b);
 /* Text of a model without control characters; lives until the next drawing. */

@@ -438,6 +438,12 @@ const char *app_clean(struct app *app, struct text t)
 	return text_clean(&app->scratch, t);
 }
 
+const char *app_duration(struct app *app, double ns, bool guess)
+{
+	char text[STR_QUANTITY];
+	return arena_printf(&app->scratch, "%s%s", guess && !isnan(ns) ? "~" : "", str_duration(text, ns));
+}
+
 int app_compare_numbers(double a, double b)
 {
 	if (isnan(a) || isnan(b))

@@ -212,13 +212,6 @@ static void advice_heading(struct app *app, void *state, struct area line)
 		old ? "what (old; computing...)" : "what");
 }
 
-static void draw_duration(struct app *app, struct area line, int x, int width, double ns, bool guess)
-{
-	char text[STR_QUANTITY];
-	canvas_fit_right(line, x, 0, width, STYLE_NORMAL,
-		arena_printf(&app->scratch, "%s%s", guess && !isnan(ns) ? "~" : "", str_duration(text, ns)));
-}
-
 static void advice_draw_row(struct app *app, void *state, int row, int above, struct area line)
 {
 	const struct advice_page *p = state;
@@ -233,10 +226,13 @@ static void advice_draw_row(struct app *app, void *state, int row, int above, st
 			canvas_fit_right(line, 1, 0, 10, STYLE_NORMAL, arena_printf(&app->scratch, "<%s",
 				str_duration(text, one->saves_after_ns)));
 		else
-			draw_duration(app, line, 1, 10, one->after_lo_ns, guess);
+			canvas_fit_right(line, 1, 0, 10, STYLE_NORMAL,
+				app_duration(app, one->after_lo_ns, guess));
 		if (l->at == TITLE_AT) {
-			draw_duration(app, line, 12, 10, one->saves_ns, guess);
-			draw_duration(app, line, 23, 11, one->total_ns, guess);
+			canvas_fit_right(line, 12, 0, 10, STYLE_NORMAL,
+				app_duration(app, one->saves_ns, guess));
+			canvas_fit_right(line, 23, 0, 11, STYLE_NORMAL,
+				app_duration(app, one->total_ns, guess));
 		}
 		if (one->noisy)
 			canvas_fit(line, l->at - 2, 0, 1, STYLE_WARN, "*");

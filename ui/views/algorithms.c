@@ -193,13 +193,6 @@ static const char *times(struct app *app, double ns, double of)
 	return isnan(ns / of) ? "-" : arena_printf(&app->scratch, "%.2fx", ns / of);
 }
 
-static const char *duration(struct app *app, double ns, bool estimated)
-{
-	char text[STR_QUANTITY];
-	return arena_printf(
-		&app->scratch, "%s%s", estimated && !isnan(ns) ? "~" : "", str_duration(text, ns));
-}
-
 /* "fused 12.3 us, apart 15.6 us: -21%" */
 static const char *group_text(struct app *app, const struct algorithm_line *l)
 {
@@ -208,7 +201,7 @@ static const char *group_text(struct app *app, const struct algorithm_line *l)
 		return arena_printf(&app->scratch, "fused or apart: not measured: %d layers, %s",
 			l->g->layer_count, l->g->text);
 	return arena_printf(&app->scratch, "fused %s, apart %s%s: %d layers, %s",
-		duration(app, l->ns, l->estimated), duration(app, l->apart_ns, l->estimated),
+		app_duration(app, l->ns, l->estimated), app_duration(app, l->apart_ns, l->estimated),
 		isnan(ratio) ? " (not all measured)"
 			     : arena_printf(&app->scratch, ", %s%+.0f%%", l->estimated ? "~" : "",
 				       100 * (ratio - 1)),
@@ -269,8 +262,8 @@ static void algorithms_draw_row(struct app *app, void *state, int row, int above
 	}
 	const struct sample_stats *t = l->r ? &l->r->stats : NULL;
 	double half = t ? fmax(stats_cost_hi(t) - l->ns, l->ns - stats_cost_lo(t)) / l->ns : NAN;
-	const char *cells[] = { l->r ? duration(app, l->ns, false) : "planned", times(app, l->ns, s->best_ns),
-		times(app, l->ns, s->preferred_ns),
+	const char *cells[] = { l->r ? app_duration(app, l->ns, false) : "planned",
+		times(app, l->ns, s->best_ns), times(app, l->ns, s->preferred_ns),
 		arena_printf(&app->scratch, "%s", str_bytes(text, l->a->workspace_bytes)),
 		isnan(half) ? "-" : arena_printf(&app->scratch, "%.1f%%", 100 * half) };
 	for (int i = 0; i < number_count(line.width); i++, x += NUMBER)

@@ -215,15 +215,13 @@ static const char *state_words(struct app *app, const struct queue_job *j, enum 
 /* The measured time; "" without one. */
 static const char *result_text(struct app *app, const struct queue_job *j)
 {
-	char text[STR_QUANTITY];
 	const struct result *rough = strcmp(j->kind, JOB_QUICK) == 0
 		? results_rough(session_results(app->session), j->payload)
 		: NULL;
 	const struct result *r = rough ? rough : app_pick(app, j->payload);
 	if (j->state != JOB_DONE || !r || isnan(stats_cost(&r->stats)))
 		return "";
-	return arena_printf(
-		&app->scratch, "%s%s", rough ? "~" : "", str_duration(text, stats_cost(&r->stats)));
+	return app_duration(app, stats_cost(&r->stats), rough);
 }
 
 /* What the job is for: a layer, or "peak", "conversion", "other scenario" (app_needed_for). */
