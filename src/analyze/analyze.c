@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "analyze/analyze_private.h"
+#include "analyze/beside_private.h"
 
 #include <math.h>
 
@@ -263,6 +263,38 @@ static const char *limit_text(struct arena *a, const struct study *st, const str
 	return text;
 }
 
+static void fill_besides(
+	struct arena *a, struct analysis *out, const struct study *st, const struct solution *x)
+{
+	const struct besides *b = x->besides;
+	out->besides = ARENA_ARRAY(a, struct beside_cost, b->count);
+	out->beside_saves_ns = b->saves_ns;
+	out->beside_unmeasured = b->lacking_count;
+	for (int i = 0; i < b->count; i++) {
+		const struct beside_priced *r = &b->sets[i];
+		int total = r->set->first[r->set->branch_count], *layers = ARENA_ARRAY(a, int, total),
+		    *branch = ARENA_ARRAY(a, int, total), count = 0;
+		if (!r->text)
+			continue;
+		for (int k = 0, of = 0; k < total; k++) {
+			of += k == r->set->first[of + 1];
+			if (st->node_layer[r->set->node[k]] < 0) /* a cast or conversion */
+				continue;
+			layers[count] = st->node_layer[r->set->node[k]];
+			branch[count++] = of;
+		}
+		out->besides[out->beside_count++] = (struct beside_cost){
+			.text = arena_strndup(a, r->text, strlen(r->text)), .layers = layers,
+			.branch = branch, .layer_count = count, .branch_count = r->set->branch_count,
+			.alone_ns = r->alone_ns, .ns = r->price.ns, .result = r->price.result, .why = r->why,
+			.mistrusted = st->on.peaks && r->price.result &&
+				study_mistrusts_beside(st, r->text, r->price.result),
+			.used = r->chosen };
+		out->beside_mistrusted += r->chosen && out->besides[out->beside_count - 1].mistrusted;
+		out->rough |= r->chosen && r->price.rough;
+	}
+}
+
 struct analysis *analysis_make(
 	struct arena *a, const struct study *st, const struct scenario *s, const struct solution *x)
 {
@@ -305,14 +337,23 @@ struct analysis *analysis_make(
 	const int *chosen = t->chosen;
 	fill_layers(a, out, st, s, x, chosen);
 	if (x->besides)
-		beside_fill(a, out, st, x);
+		fill_besides(a, out, st, x);
 	fill_schedule(out, st, x, chosen, t->cost, shortest_kernel(st, s, x), &scratch);
 	arena_free(&scratch);
 	interval_fill(out, st, x, chosen, &scratch);
 	arena_free(&scratch);
 	fill_roofline(out, st, s, x, chosen, &scratch);
-	study_apart(st, a, s->fold, out);
+	out->apart = study_apart(st, a, s->fold, &out->apart_count);
 	out->peaks = st->on.peaks;
 	arena_free(&scratch);
 	return out;
+}
+
+const struct result *analyze_pick(
+	const struct analysis *a, const struct results *r, const char *problem)
+{
+	bool overwrites = true;
+	for (int i = 0; i < a->apart_count && overwrites; i++)
+		overwrites = strcmp(a->apart[i], problem) != 0;
+	return results_pick(r, problem, &a->scenario, a->cache, a->reuse_bytes, a->peaks, overwrites);
 }

@@ -190,8 +190,13 @@ const struct study *analyzer_study(struct analyzer *z, const struct ground *g, e
 /* What cache=auto means with the results that are there now; a study of another state must be opened
  * again. */
 enum cache ground_cache(const struct ground *g);
-/* Fills out->apart, in arena a; folds: for what-if fold. */
-void study_apart(const struct study *st, struct arena *a, bool folds, struct analysis *out);
+/* The problems with algorithms in place whose layers cannot all use them, in arena a; folds: for what-if
+ * fold. */
+const char **study_apart(const struct study *st, struct arena *a, bool folds, int *count);
+/* The result that counts for a problem (analyze_pick); overwrites: each of its layers may write over an
+ * input. */
+const struct result *results_pick(const struct results *r, const char *problem, const struct scenario *s,
+	enum cache c, double reuse_bytes, const struct peaks *k, bool overwrites);
 /* Reads the results of a distinct problem, the first time or again; adds distinct problems and reads theirs
  * (texts borrowed). */
 void study_read(struct study *st, int distinct);
@@ -205,8 +210,8 @@ void study_detach(struct study *st);
 void study_close(struct study *st);
 /* study_graph.c */
 void study_graph(struct study *st);
-/* choose_chain.c: fills st->chains. */
-void chains_open(struct study *st);
+/* study_chains.c: fills st->chains. */
+void study_chains(struct study *st);
 static inline int study_group_distinct(const struct study *st, const struct fusion_group *g)
 {
 	return st->group_distinct[g - st->fusion->groups];
@@ -352,7 +357,7 @@ bool what_if_available(const struct study *st, int row);
 bool what_if_is_counted(int row);
 int what_if_layers(const struct study *st, int row, const struct scenario *s, const struct solution *x);
 /* The number of layers with an assumption, in bodies too. */
-int assume_layers(const struct study *st, const struct scenario *s, const struct solution *x);
+int study_assumed(const struct study *st);
 
 /* roofline.c */
 /* The type to which an algorithm's math rounds operands; DTYPE_UNKNOWN: no peak applies. */
@@ -391,14 +396,25 @@ struct roof roofline_of_found(const struct study *st, int distinct, const struct
 struct roof roofline_of_price(
 	const struct study *st, const struct scenario *s, int distinct, const struct price *price);
 /* Why a problem has no estimate: its peak is unknown, or known only for units that the scenario excludes. In
- * arena a; NULL: the text is not a valid problem. */
-const char *roofline_why(struct arena *a, const struct study *st, const struct scenario *s, int distinct);
+ * arena a. */
+const char *roofline_why(
+	struct arena *a, const struct problem *p, const struct peaks *k, const struct scenario *s);
+/* The same of a distinct problem; NULL: its text is not valid, or there are no peaks. */
+const char *study_no_estimate(
+	struct arena *a, const struct study *st, const struct scenario *s, int distinct);
+/* The roofline of what a scenario would run, in cache state c. */
+double scenario_roofline(const struct problem *p, const struct peaks *k, const struct scenario *s,
+	enum cache c);
 
 /* Resources that layers use: memory, each cache level, each unit for each data type. */
 enum { RESOURCE_MEMORY, RESOURCE_CACHE, RESOURCE_PLAIN = RESOURCE_CACHE + PEAK_LEVELS,
 	RESOURCE_MATRIX = RESOURCE_PLAIN + DTYPE_COUNT, RESOURCE_COUNT = RESOURCE_MATRIX + DTYPE_COUNT };
-/* The use of each resource by one run of a problem at a price. */
-struct use roofline_use(
+/* The use of each resource by one run of a problem that takes `ns`: of a result, or (NULL) of what the
+ * scenario would run. fewer: its operations are not those of the problem. */
+struct use roofline_use(const struct problem *p, const struct peaks *k, const struct scenario *units,
+	enum cache c, const struct result *r, double ns, bool fewer);
+/* ... of a distinct problem at a price. */
+struct use price_use(
 	const struct study *st, const struct scenario *s, int distinct, const struct price *price);
 /* Its name in arena a: "memory", "the L2 cache", "f32 units", "f16 matrix units". */
 const char *resource_name(struct arena *a, const struct peaks *k, int resource);
@@ -481,8 +497,6 @@ struct besides {
 };
 
 struct solution;
-/* Fills the analysis' branches. */
-void beside_fill(struct arena *a, struct analysis *out, const struct study *st, const struct solution *x);
 /* By how much the nodes that run side by side need longer one after the other than their longest branch, or
  * than what all of them took. */
 double beside_over_longest(const struct solution *x, const double *cost);
@@ -555,9 +569,13 @@ void solve(const struct study *st, const struct scenario *s, struct arena *a, st
 /* Lowers the floors of a solution with estimates to those of the choices with the lowest
  * floors, which need not be those with the lowest estimates. */
 void solve_floors(const struct study *st, const struct scenario *s, struct solution *x);
-/* One solution, with the layers of `folded` (NULL: none) left out; path: also the total with parallel. */
-void solve_one(const struct study *st, const struct scenario *s, const struct folded *folded,
+/* One solution, of a study as the scenario sees it; folded (NULL: none): the layers that are left out; path:
+ * also the total with parallel. solve_end raises the totals to the host's time and says what they are made
+ * of; branches side by side are chosen before it (solve_besides). */
+void solve_begin(const struct study *st, const struct scenario *s, const struct folded *folded,
 	struct arena *a, struct solution *out, bool path);
+void solve_end(
+	const struct study *st, const struct scenario *s, struct arena *a, struct solution *out, bool path);
 void solve_total(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out);
 static inline struct price_list *solution_list(const struct solution *x, int distinct)
 {

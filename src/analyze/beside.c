@@ -349,39 +349,6 @@ void solve_besides(const struct study *st, const struct scenario *s, struct aren
 	out->unmeasured += own->lacking_count;
 }
 
-/* ---- for the analysis */
-
-void beside_fill(struct arena *a, struct analysis *out, const struct study *st, const struct solution *x)
-{
-	const struct besides *b = x->besides;
-	out->besides = ARENA_ARRAY(a, struct beside_cost, b->count);
-	out->beside_saves_ns = b->saves_ns;
-	out->beside_unmeasured = b->lacking_count;
-	for (int i = 0; i < b->count; i++) {
-		const struct beside_priced *r = &b->sets[i];
-		int total = r->set->first[r->set->branch_count], *layers = ARENA_ARRAY(a, int, total),
-		    *branch = ARENA_ARRAY(a, int, total), count = 0;
-		if (!r->text)
-			continue;
-		for (int k = 0, of = 0; k < total; k++) {
-			of += k == r->set->first[of + 1];
-			if (st->node_layer[r->set->node[k]] < 0) /* a cast or conversion */
-				continue;
-			layers[count] = st->node_layer[r->set->node[k]];
-			branch[count++] = of;
-		}
-		out->besides[out->beside_count++] = (struct beside_cost){
-			.text = arena_strndup(a, r->text, strlen(r->text)), .layers = layers,
-			.branch = branch, .layer_count = count, .branch_count = r->set->branch_count,
-			.alone_ns = r->alone_ns, .ns = r->price.ns, .result = r->price.result, .why = r->why,
-			.mistrusted = st->on.peaks && r->price.result &&
-				study_mistrusts_beside(st, r->text, r->price.result),
-			.used = r->chosen };
-		out->beside_mistrusted += r->chosen && out->besides[out->beside_count - 1].mistrusted;
-		out->rough |= r->chosen && r->price.rough;
-	}
-}
-
 double beside_over_longest(const struct solution *x, const double *cost)
 {
 	double over = 0;
@@ -398,23 +365,4 @@ double beside_over_longest(const struct solution *x, const double *cost)
 		over += all - fmin(longest, r->price.ns);
 	}
 	return over;
-}
-
-const char **analyze_besides(
-	struct arena *a, const struct ground *g, const struct scenario *s, int *count)
-{
-	struct study st;
-	struct solution x;
-	struct arena scratch = { 0 };
-	struct scenario measured = *s;
-	measured.parallel = PARALLEL_MEASURED;
-	study_open(&st, g, s->layouts, s->fusion != FUSION_OFF);
-	solve_total(&st, &measured, &scratch, &x);
-	*count = x.besides->lacking_count;
-	const char **texts = ARENA_ARRAY(a, const char *, *count);
-	for (int i = 0; i < *count; i++)
-		texts[i] = arena_strndup(a, x.besides->lacking[i], strlen(x.besides->lacking[i]));
-	study_close(&st);
-	arena_free(&scratch);
-	return texts;
 }

@@ -8,6 +8,33 @@
 /* The solutions that a scenario has where one choice of groups, layouts and folds is not surely the best: the
  * best of them counts. */
 
+/* The study without the layers that fold. */
+static void study_without(struct study *view, const struct folded *f)
+{
+	view->layer_free = f->layer_free;
+	view->node_problem = f->node_problem;
+	view->first = f->first;
+	view->edges = f->edges;
+	view->chains.begin = f->no_chains;
+}
+
+static void solve_one(const struct study *st, const struct scenario *s, const struct folded *folded,
+	struct arena *a, struct solution *out, bool path)
+{
+	struct scenario own = *s;
+	own.fold = folded != NULL;
+	const struct study seen = study_view(st, &own);
+	struct study view = study_at_level(&seen, s->fusion);
+	if (folded)
+		study_without(&view, folded);
+	st = &view;
+	s = &own;
+	solve_begin(st, s, folded, a, out, path);
+	if (s->parallel == PARALLEL_MEASURED)
+		solve_besides(st, s, a, out);
+	solve_end(st, s, a, out, path);
+}
+
 /* True if another solution's total (parallel: that with parallel) lacks fewer layers, or as many and is
  * lower. One that is complete is not left for one that is not. */
 static bool is_better(
@@ -130,4 +157,20 @@ void solve(const struct study *st, const struct scenario *s, struct arena *a, st
 void solve_total(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
 {
 	solve_for(st, s, a, out, s->parallel != PARALLEL_OFF);
+}
+
+void solve_floors(const struct study *st, const struct scenario *s, struct solution *x)
+{
+	struct arena scratch = { 0 };
+	struct scenario floors = *s;
+	struct solution y;
+	if (!x->sum.estimated && !x->parallel.estimated)
+		return;
+	floors.floors = true;
+	solve(st, &floors, &scratch, &y);
+	if (y.sum.complete == x->sum.complete) /* else it lacks other layers */
+		x->sum.floor_ns = fmin(x->sum.floor_ns, y.sum.ns);
+	if (y.parallel.complete == x->parallel.complete)
+		x->parallel.floor_ns = fmin(x->parallel.floor_ns, y.parallel.ns);
+	arena_free(&scratch);
 }

@@ -90,7 +90,7 @@ void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, 
 	if (!price->result) {
 		c->origin = price->unsupported ? ORIGIN_UNSUPPORTED : ORIGIN_MISSING;
 		c->why = price->answered ? study_why(st, s, distinct) : st->on.estimate ?
-			roofline_why(a, st, s, distinct) : study_elsewhere(a, st, s, distinct);
+			study_no_estimate(a, st, s, distinct) : study_elsewhere(a, st, s, distinct);
 		return;
 	}
 	c->ns = price->ns;

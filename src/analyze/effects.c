@@ -133,33 +133,17 @@ static int fold_layers(const struct study *st, const struct scenario *s, const s
 	return count;
 }
 
-/* Layers of bodies whose operators are described with a time. */
-static int timed_inside(const struct plan_layer *l)
+static int assume_layers(const struct study *st, const struct scenario *s, const struct solution *x)
 {
-	int count = 0;
-	for (int i = 0; i < l->body_count; i++)
-		for (int k = 0; k < l->bodies[i].layer_count; k++)
-			count += (op_own_time(l->bodies[i].layers[k].op) != NULL) +
-				timed_inside(&l->bodies[i].layers[k]);
-	return count;
-}
-
-int assume_layers(const struct study *st, const struct scenario *s, const struct solution *x)
-{
-	int count = 0;
 	(void)s;
 	(void)x;
-	for (int i = 0; st->on.assumed && i < st->plan->layer_count; i++)
-		count += st->on.assumed[i].kind != ASSUME_NOTHING;
-	for (int k = 0; k < st->control_count; k++)
-		count += timed_inside(&st->plan->layers[st->controls[k]]);
-	return count;
+	return study_assumed(st);
 }
 
 static bool assume_available(const struct study *st, bool offered)
 {
 	(void)offered;
-	return assume_layers(st, NULL, NULL) > 0;
+	return study_assumed(st) > 0;
 }
 
 static bool fusion_available(const struct study *st, bool offered)

@@ -312,28 +312,6 @@ static void want_twins(struct study *st)
 	}
 }
 
-/* The problems that layouts add to those of the plan and of fusion. */
-static const char **conversion_texts(const struct study *st, struct arena *a, int *count)
-{
-	const char **texts = ARENA_ARRAY(a, const char *, st->distinct_count - st->common_count);
-	*count = 0;
-	for (int i = st->common_count; i < st->distinct_count; i++)
-		texts[(*count)++] = arena_strndup(a, study_text(st, i), strlen(study_text(st, i)));
-	return texts;
-}
-
-const char **analyze_conversions(
-	struct arena *a, const struct ground *g, const struct scenario *s, int *count)
-{
-	struct study st;
-	if (g->shared)
-		return conversion_texts(analyzer_study(g->shared, g, s->layouts), a, count);
-	study_open(&st, g, s->layouts, true);
-	const char **texts = conversion_texts(&st, a, count);
-	study_close(&st);
-	return texts;
-}
-
 static int last_reader(const struct plan *p, const struct plan_value *v)
 {
 	int last = v->consumer_count - 1;

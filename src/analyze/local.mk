@@ -31,13 +31,15 @@ libanalyze_a_SOURCES = \
 	src/analyze/fusion_rotary.c \
 	src/analyze/fusion_transposed.c \
 	src/analyze/fusion_triangle.c \
-	src/analyze/interval.c \
+	src/analyze/interval.c src/analyze/interval_total.c \
+	src/analyze/lanes.c \
 	src/analyze/layouts.c \
+	src/analyze/needed.c \
 	src/analyze/limit.c src/analyze/limit.h \
 	src/analyze/list.c \
 	src/analyze/peaks.c src/analyze/peaks.h \
 	src/analyze/peaks_measured.c \
-	src/analyze/pick.c \
+	src/analyze/pick.c src/analyze/price.c src/analyze/price_roof.c \
 	src/analyze/place.c src/analyze/place_private.h \
 	src/analyze/place_ways.c \
 	src/analyze/reality.c src/analyze/reality.h \
@@ -54,7 +56,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/sharing.c src/analyze/sharing.h \
 	src/analyze/siblings.c \
 	src/analyze/solve.c \
-	src/analyze/study_graph.c \
+	src/analyze/study_chains.c src/analyze/study_graph.c \
 	src/analyze/sweep.c src/analyze/sweep.h \
 	src/analyze/tree.c src/analyze/tree.h \
 	src/analyze/trust.c src/analyze/trust.h \

@@ -132,33 +132,31 @@ void found_states(struct found *f)
 	}
 }
 
-const struct result *analyze_pick(
-	const struct analysis *a, const struct results *r, const char *problem)
+const struct result *results_pick(const struct results *r, const char *problem, const struct scenario *s,
+	enum cache c, double reuse_bytes, const struct peaks *k, bool overwrites)
 {
-	struct found f = { .overwrites = { true, true }, .peaks = a->peaks, .of = r };
-	f.own = cache_plain(a->cache);
-	f.step = cache_step(a->cache, a->reuse_bytes);
+	struct found f = { .overwrites = { overwrites, overwrites }, .peaks = k, .of = r };
+	f.own = cache_plain(c);
+	f.step = cache_step(c, reuse_bytes);
 	f.results = results_of(r, problem, &f.count);
 	found_states(&f);
 	f.finished = results_is_finished(r, problem);
-	bool *over = &f.overwrites[a->scenario.fold];
-	for (int i = 0; i < a->apart_count && *over; i++)
-		*over = strcmp(a->apart[i], problem) != 0;
-	return pick(&f, &a->scenario, a->cache, a->scenario.best, true, LAYOUT_PAIRS_ALL);
+	return pick(&f, s, c, s->best, true, LAYOUT_PAIRS_ALL);
 }
 
 /* Lists the problems with algorithms in place whose layers cannot all use them. */
-void study_apart(const struct study *st, struct arena *a, bool folds, struct analysis *out)
+const char **study_apart(const struct study *st, struct arena *a, bool folds, int *count)
 {
-	int count = 0;
+	int most = 0;
 	for (int i = 0; st->marks.in_place && i < st->distinct_count; i++)
-		count += st->found[i].in_place && !st->found[i].overwrites[folds];
-	out->apart = ARENA_ARRAY(a, const char *, count);
-	out->apart_count = 0;
+		most += st->found[i].in_place && !st->found[i].overwrites[folds];
+	const char **texts = ARENA_ARRAY(a, const char *, most);
+	*count = 0;
 	for (int i = 0; st->marks.in_place && i < st->distinct_count; i++) {
 		if (st->found[i].in_place && !st->found[i].overwrites[folds])
-			out->apart[out->apart_count++] = study_text(st, i);
+			texts[(*count)++] = study_text(st, i);
 	}
+	return texts;
 }
 
 bool found_answered(const struct found *f, enum launch launch, enum cache c)
@@ -585,7 +583,7 @@ void study_open(struct study *st, const struct ground *g, enum layouts layouts, 
 		layouts_open(st, layouts == LAYOUTS_PRICED);
 	if (st->layouts)
 		study_graph(st);
-	chains_open(st);
+	study_chains(st);
 }
 
 void study_detach(struct study *st)

@@ -49,6 +49,27 @@ static enum fusion_level plain_fusion(const struct study *st, enum fusion_level 
 	return chosen;
 }
 
+/* Layers of bodies whose operators are described with a time. */
+static int timed_inside(const struct plan_layer *l)
+{
+	int count = 0;
+	for (int i = 0; i < l->body_count; i++)
+		for (int k = 0; k < l->bodies[i].layer_count; k++)
+			count += (op_own_time(l->bodies[i].layers[k].op) != NULL) +
+				timed_inside(&l->bodies[i].layers[k]);
+	return count;
+}
+
+int study_assumed(const struct study *st)
+{
+	int count = 0;
+	for (int i = 0; st->on.assumed && i < st->plan->layer_count; i++)
+		count += st->on.assumed[i].kind != ASSUME_NOTHING;
+	for (int k = 0; k < st->control_count; k++)
+		count += timed_inside(&st->plan->layers[st->controls[k]]);
+	return count;
+}
+
 struct scenario study_plain(const struct study *st, const struct scenario *s)
 {
 	struct scenario plain = *s;
@@ -66,7 +87,7 @@ struct scenario study_plain(const struct study *st, const struct scenario *s)
 	plain.huge_pages = s->huge_pages && !st->on.estimate;
 	plain.pad = s->pad && st->pads;
 	plain.fold = s->fold && st->plan->fold_count > 0;
-	plain.assume = s->assume && assume_layers(st, NULL, NULL) > 0;
+	plain.assume = s->assume && study_assumed(st) > 0;
 	plain.fusion = plain_fusion(st, s->fusion);
 	return plain;
 }

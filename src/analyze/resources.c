@@ -64,7 +64,7 @@ static void use_put(struct uses_room *u, const struct use *one)
 static void uses_of_result(struct needs *n, struct uses_room *u, int distinct, const struct result *r)
 {
 	struct price price = { .ns = stats_cost(&r->stats), .result = r };
-	struct use one = roofline_use(n->st, n->s, distinct, &price);
+	struct use one = price_use(n->st, n->s, distinct, &price);
 	use_put(u, &one);
 }
 
@@ -84,7 +84,7 @@ static void uses_note(struct needs *n, struct uses_room *u, int distinct, int ot
 	int padded = n->s->pad ? plan_padded_index(n->st->plan, distinct) : -1;
 	if (isnan(price->ns))
 		return;
-	struct use own = roofline_use(n->st, n->s, price->padded ? padded : distinct, price);
+	struct use own = price_use(n->st, n->s, price->padded ? padded : distinct, price);
 	use_put(u, &own);
 	if (!price->result || price->rough || !may_be_any(n, distinct))
 		return;

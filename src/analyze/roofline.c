@@ -103,7 +103,7 @@ static struct unit scenario_unit(const struct problem *p, const struct peaks *k,
 	return unit_for(p, k, true, matrix, is_f32 ? DTYPE_TF32 : type);
 }
 
-static double scenario_roofline(const struct problem *p, const struct peaks *k, const struct scenario *s,
+double scenario_roofline(const struct problem *p, const struct peaks *k, const struct scenario *s,
 	enum cache c)
 {
 	struct unit unit = scenario_unit(p, k, s);
@@ -335,40 +335,6 @@ struct roof roofline_check(const struct problem *p, const struct peaks *k, const
 		.mistrusted = known && roofline_mistrusts(p, k, r) };
 }
 
-struct roof roofline_of_found(const struct study *st, int distinct, const struct result *r)
-{
-	struct roof *kept = &st->roofs[distinct];
-	if (!kept->known || kept->of != r)
-		*kept = roofline_check(st->on.peaks ? study_problem(st, distinct) : NULL, st->on.peaks, r);
-	return *kept;
-}
-
-/* True if a price is that of the list: what follows from it may be kept there. */
-static bool is_listed(const struct price_list *list, int distinct, const struct price *price)
-{
-	const struct price *kept = &list->prices[distinct];
-	return kept->known && kept->result == price->result && kept->guess == price->guess;
-}
-
-struct roof roofline_of_price(const struct study *st, const struct scenario *s, int distinct,
-	const struct price *price)
-{
-	const struct result *r = price->result;
-	struct price_list *list = study_prices(st, s, s->best);
-	bool listed = is_listed(list, distinct, price);
-	struct roof *kept = listed ? &study_roofs(st, list)[distinct] : &st->roofs[distinct];
-	if (r)
-		return kept->known && kept->of == r ? *kept :
-			(*kept = roofline_of_found(st, distinct, r));
-	struct scenario units = price_units(s, price);
-	if (kept->known && !kept->of && kept->matrix == units.matrix && kept->relaxed == units.relaxed &&
-		kept->cache == st->cache)
-		return *kept;
-	const struct problem *p = st->on.peaks ? study_problem(st, distinct) : NULL;
-	return *kept = (struct roof){ .known = true, .matrix = units.matrix, .relaxed = units.relaxed,
-		.cache = st->cache, .ns = p ? scenario_roofline(p, st->on.peaks, &units, st->cache) : NAN };
-}
-
 /* The types of option -t, other than `but`, whose peak on the scenario's units is known: "f32, f16 and bf16
  * have"; NULL: none. */
 static const char *types_with_peak(struct arena *a, const struct peaks *k, const struct scenario *s,
@@ -389,12 +355,9 @@ static const char *types_with_peak(struct arena *a, const struct peaks *k, const
 		arena_printf(a, "%s has", last);
 }
 
-const char *roofline_why(struct arena *a, const struct study *st, const struct scenario *s, int distinct)
+const char *roofline_why(
+	struct arena *a, const struct problem *p, const struct peaks *k, const struct scenario *s)
 {
-	const struct peaks *k = st->on.peaks;
-	const struct problem *p = k ? study_problem(st, distinct) : NULL;
-	if (!p)
-		return NULL;
 	enum dtype own = p->operand[0].dtype, matrix = own == DTYPE_F32 ? DTYPE_TF32 : own;
 	const char *name = dtype_name(own), *math = own == DTYPE_F32 && !s->relaxed ? ",math" : "";
 	bool barred = !s->matrix || *math;
@@ -448,54 +411,21 @@ static double within(double bytes, double per_s, double ns)
 	return bytes / per_s * 1e9 > ns ? ns * per_s / 1e9 : bytes; /* false: one of them is unknown */
 }
 
-struct use roofline_use(
-	const struct study *st, const struct scenario *s, int distinct, const struct price *price)
+struct use roofline_use(const struct problem *p, const struct peaks *k, const struct scenario *units,
+	enum cache c, const struct result *r, double ns, bool fewer)
 {
-	const struct peaks *k = st->on.peaks;
-	const struct result *r = price->result;
-	const struct calibration_row *row = price->estimated ? price->guess->row : NULL;
-	struct scenario units = price_units(s, price);
-	enum cache c = r ? r->cache : st->cache;
-	const struct problem *p = study_problem(st, distinct);
 	struct use use = { .known = true, .unit = -1, .level = -1 };
-	if (!p)
-		return use;
 	double slow = slow_bytes(p, k, c), fast = problem_bytes(p) - slow;
-	bool fewer = row && row->kind == CALIBRATION_CONV_WINOGRAD;
 	int at = level_for(k, fast, r == NULL);
-	struct unit unit = unit_of(p, k, &units, r);
+	struct unit unit = unit_of(p, k, units, r);
 	if (!fewer && unit.peak > 0) { /* NaN: unknown, which bounds nothing */
 		use.unit = (unit.matrix ? RESOURCE_MATRIX : RESOURCE_PLAIN) + (int)unit.type;
-		use.ops_ns = fmin(r ? needed_ns(p, &unit) : ops_ns(p, &unit), price->ns);
+		use.ops_ns = fmin(r ? needed_ns(p, &unit) : ops_ns(p, &unit), ns);
 	}
-	use.memory_bytes = within(slow + (at == k->level_count ? fast : 0), k->bandwidth_bytes_s, price->ns);
+	use.memory_bytes = within(slow + (at == k->level_count ? fast : 0), k->bandwidth_bytes_s, ns);
 	if (at >= 0 && at < k->level_count && !isnan(k->level[at].bandwidth_bytes_s)) {
 		use.level = at;
-		use.fast_bytes = within(fast, k->level[at].bandwidth_bytes_s, price->ns);
+		use.fast_bytes = within(fast, k->level[at].bandwidth_bytes_s, ns);
 	}
 	return use;
-}
-
-/* Adds to busy_ns the time for which `times` runs of a problem use each resource at its peak. */
-static void use_add(const struct study *st, const struct use *use, int times, double *busy_ns)
-{
-	const struct peaks *k = st->on.peaks;
-	if (use->unit >= 0)
-		busy_ns[use->unit] += times * use->ops_ns;
-	if (use->memory_bytes > 0)
-		busy_ns[RESOURCE_MEMORY] += times * use->memory_bytes / k->bandwidth_bytes_s * 1e9;
-	if (use->level >= 0)
-		busy_ns[RESOURCE_CACHE + use->level] +=
-			times * use->fast_bytes / k->level[use->level].bandwidth_bytes_s * 1e9;
-}
-
-void roofline_resources(const struct study *st, const struct scenario *s, struct price_list *list,
-	int distinct, const struct price *price, int times, double *busy_ns)
-{
-	struct use one, *use = &one;
-	if (is_listed(list, distinct, price))
-		use = &study_uses(st, list)[distinct];
-	if (use == &one || !use->known)
-		*use = roofline_use(st, s, distinct, price);
-	use_add(st, use, times, busy_ns);
 }

@@ -50,34 +50,6 @@ static const struct price_list *price_of(const struct study *st, const struct sc
 	return list;
 }
 
-struct price price_assumed(
-	const struct study *st, const struct scenario *s, int layer, const struct price *price)
-{
-	return price_assumed_by(s->assume && st->on.assumed ? &st->on.assumed[layer] : NULL, price);
-}
-
-struct price price_assumed_by(const struct assumption *by, const struct price *price)
-{
-	struct price p = *price;
-	if (!by || by->kind == ASSUME_NOTHING || (by->kind == ASSUME_FACTOR && isnan(p.ns)))
-		return p;
-	struct interval old = interval_of_price(price);
-	bool time = by->kind == ASSUME_TIME;
-	p.ns = time ? by->value : p.ns / by->value;
-	p.lo = time ? by->value : old.known ? old.lo / by->value : NAN;
-	p.hi = time ? by->value : old.known ? old.hi / by->value : NAN;
-	p.result = NULL;
-	p.is_range = false;
-	p.enqueue_ns = NAN;
-	p.noisy = false;
-	p.estimated &= !time;
-	p.rough &= !time;
-	p.guess = p.estimated ? p.guess : NULL;
-	p.answered = p.assumed = p.known = true;
-	p.unsupported = false;
-	return p;
-}
-
 const struct price *solution_group_price(const struct study *st, const struct solution *x, int group)
 {
 	int distinct = st->group_distinct[group];
@@ -428,70 +400,9 @@ static double floor_of(
 	return fmin(t->ns, t->enqueue_ns > sum ? t->enqueue_ns : sum); /* NaN compares false */
 }
 
-static void total_up(
-	const struct study *st, const struct scenario *s, struct arena *a, struct solution *out, bool path)
-{
-	for (int i = 0; i < st->node_count; i++)
-		out->sum.ns += out->sum.cost[i];
-	out->path_ns = out->busy_ns = NAN;
-	out->resource = -1;
-	if (path && s->parallel != PARALLEL_MEASURED)
-		total_resources(st, s, out);
-	out->parallel.ns = parallel_of(s, out);
-	if (s->parallel == PARALLEL_MEASURED)
-		solve_besides(st, s, a, out);
-	out->sum.enqueue_ns = s->amortized ? NAN : enqueue(st, out, &out->sum);
-	bool same = out->parallel.chosen == out->sum.chosen;
-	out->parallel.enqueue_ns = s->amortized ? NAN : same ? out->sum.enqueue_ns :
-		enqueue(st, out, &out->parallel);
-	if (out->sum.enqueue_ns > out->sum.ns) /* NaN compares false */
-		out->sum.ns = out->sum.enqueue_ns;
-	if (out->parallel.enqueue_ns > out->parallel.ns)
-		out->parallel.ns = out->parallel.enqueue_ns;
-	if (out->parallel.ns > out->sum.ns && out->besides) {
-		out->parallel.ns = out->sum.ns;
-	} else if (out->parallel.ns > out->sum.ns) { /* for the host: that for the sum is possible */
-		parallel_as_sum(st, s, out);
-		same = true;
-	}
-	if (!known(st, out, out->sum.chosen))
-		out->sum.ns = NAN;
-	if (path && !known(st, out, out->parallel.chosen))
-		out->parallel.ns = out->path_ns = NAN;
-	out->sum.complete = out->border_complete && complete(st, out, out->sum.chosen);
-	out->parallel.complete = same ? out->sum.complete :
-		out->border_complete && complete(st, out, out->parallel.chosen);
-	fill_kinds(st, out, &out->sum);
-	out->parallel.estimated = out->sum.estimated;
-	out->parallel.rough = out->sum.rough;
-	out->parallel.noisy = out->sum.noisy;
-	if (!same)
-		fill_kinds(st, out, &out->parallel);
-	out->sum.floor_ns = floor_of(st, a, out, &out->sum);
-	out->parallel.floor_ns = floor_of(st, a, out, &out->parallel);
-}
-
-/* The study without the layers that fold. */
-static void study_without(struct study *view, const struct folded *f)
-{
-	view->layer_free = f->layer_free;
-	view->node_problem = f->node_problem;
-	view->first = f->first;
-	view->edges = f->edges;
-	view->chains.begin = f->no_chains;
-}
-
-void solve_one(const struct study *st, const struct scenario *s, const struct folded *folded,
+void solve_begin(const struct study *st, const struct scenario *s, const struct folded *folded,
 	struct arena *a, struct solution *out, bool path)
 {
-	struct scenario own = *s;
-	own.fold = folded != NULL;
-	const struct study seen = study_view(st, &own);
-	struct study view = study_at_level(&seen, s->fusion);
-	if (folded)
-		study_without(&view, folded);
-	st = &view;
-	s = &own;
 	*out = (struct solution){
 		.list = study_prices(st, s, s->best),
 		.best = st->limits && !s->best ? st->limits->best : NULL,
@@ -525,21 +436,45 @@ void solve_one(const struct study *st, const struct scenario *s, const struct fo
 	if (out->parallel.chosen != out->sum.chosen)
 		solution_ran(st, a, out, &out->parallel);
 	price_borders(st, out);
-	total_up(st, s, a, out, path);
+	for (int i = 0; i < st->node_count; i++)
+		out->sum.ns += out->sum.cost[i];
+	out->path_ns = out->busy_ns = NAN;
+	out->resource = -1;
+	if (path && s->parallel != PARALLEL_MEASURED)
+		total_resources(st, s, out);
+	out->parallel.ns = parallel_of(s, out);
 }
 
-void solve_floors(const struct study *st, const struct scenario *s, struct solution *x)
+void solve_end(
+	const struct study *st, const struct scenario *s, struct arena *a, struct solution *out, bool path)
 {
-	struct arena scratch = { 0 };
-	struct scenario floors = *s;
-	struct solution y;
-	if (!x->sum.estimated && !x->parallel.estimated)
-		return;
-	floors.floors = true;
-	solve(st, &floors, &scratch, &y);
-	if (y.sum.complete == x->sum.complete) /* else it lacks other layers */
-		x->sum.floor_ns = fmin(x->sum.floor_ns, y.sum.ns);
-	if (y.parallel.complete == x->parallel.complete)
-		x->parallel.floor_ns = fmin(x->parallel.floor_ns, y.parallel.ns);
-	arena_free(&scratch);
+	out->sum.enqueue_ns = s->amortized ? NAN : enqueue(st, out, &out->sum);
+	bool same = out->parallel.chosen == out->sum.chosen;
+	out->parallel.enqueue_ns = s->amortized ? NAN : same ? out->sum.enqueue_ns :
+		enqueue(st, out, &out->parallel);
+	if (out->sum.enqueue_ns > out->sum.ns) /* NaN compares false */
+		out->sum.ns = out->sum.enqueue_ns;
+	if (out->parallel.enqueue_ns > out->parallel.ns)
+		out->parallel.ns = out->parallel.enqueue_ns;
+	if (out->parallel.ns > out->sum.ns && out->besides) {
+		out->parallel.ns = out->sum.ns;
+	} else if (out->parallel.ns > out->sum.ns) { /* for the host: that for the sum is possible */
+		parallel_as_sum(st, s, out);
+		same = true;
+	}
+	if (!known(st, out, out->sum.chosen))
+		out->sum.ns = NAN;
+	if (path && !known(st, out, out->parallel.chosen))
+		out->parallel.ns = out->path_ns = NAN;
+	out->sum.complete = out->border_complete && complete(st, out, out->sum.chosen);
+	out->parallel.complete = same ? out->sum.complete :
+		out->border_complete && complete(st, out, out->parallel.chosen);
+	fill_kinds(st, out, &out->sum);
+	out->parallel.estimated = out->sum.estimated;
+	out->parallel.rough = out->sum.rough;
+	out->parallel.noisy = out->sum.noisy;
+	if (!same)
+		fill_kinds(st, out, &out->parallel);
+	out->sum.floor_ns = floor_of(st, a, out, &out->sum);
+	out->parallel.floor_ns = floor_of(st, a, out, &out->parallel);
 }
