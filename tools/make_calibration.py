@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What share of the vendor's peaks kernels reach: fits src/analyze/calibration_table.h from real data.
+"""What share of the vendor's peaks kernels reach: fits src/analyze/roof/calibration_table.h from real data.
 
-    tools/make_calibration.py FOLDER > src/analyze/calibration_table.h
+    tools/make_calibration.py FOLDER > src/analyze/roof/calibration_table.h
     tools/make_calibration.py --proof FOLDER      predictions of data that the fit did not use
     tools/make_calibration.py --shares FOLDER     shares of the peaks that throttled GPUs hold
 

@@ -3,10 +3,10 @@
 #ifndef ANALYZE_ANALYZE_H
 #define ANALYZE_ANALYZE_H
 
-#include "analyze/assume.h"
-#include "analyze/calibration.h"
-#include "analyze/peaks.h"
-#include "analyze/scenario.h"
+#include "analyze/scenario/assume.h"
+#include "analyze/roof/calibration.h"
+#include "analyze/roof/peaks.h"
+#include "analyze/scenario/scenario.h"
 #include "plan/plan.h"
 #include "store/results.h"
 
@@ -16,7 +16,7 @@ enum origin {
 	ORIGIN_PROXY,     /* a stand-in was measured */
 	ORIGIN_FREE,      /* class free */
 	ORIGIN_FUSED,     /* the cost is in the group's first layer (its anchor) */
-	ORIGIN_ESTIMATED, /* an estimate (analyze/calibration.h) replaces a measurement */
+	ORIGIN_ESTIMATED, /* an estimate (analyze/roof/calibration.h) replaces a measurement */
 	ORIGIN_ASSUMED,   /* --assume */
 	ORIGIN_ROUGH,     /* a quick measurement: the library's first choice, few samples; hardly ever faster
 			     than the best of a full one */
@@ -158,7 +158,7 @@ struct layer_cost {
 	double slack_ns;            /* how much longer it could take without lengthening the path; NaN without
 				       a cost, or if the path has no length */
 	double start_ns;            /* earliest start in the parallel schedule; NaN as slack_ns */
-	double roofline_ns;         /* roofline (analyze/peaks.h) of what ran, or of what would run; 0 for
+	double roofline_ns;         /* roofline (analyze/roof/peaks.h) of what ran, or of what would run; 0 for
 				       free and fused; NaN without peaks */
 };
 
@@ -324,7 +324,7 @@ struct ground {
 	const struct results *results;
 	const struct device *device;   /* llc_bytes NaN (unknown): cache state net. NULL: net, may have matrix
 					  units */
-	const struct peaks *peaks;     /* the device's peaks (analyze/peaks.h); NULL: unknown */
+	const struct peaks *peaks;     /* the device's peaks (analyze/roof/peaks.h); NULL: unknown */
 	bool estimate;                 /* a layer without results costs its estimate (ORIGIN_ESTIMATED) */
 	const struct assumption *assumed; /* per layer; they count if the scenario says so. NULL: none */
 	struct batches_tried *tried;   /* kept as long as the plan, so that each is tried once. NULL: not */

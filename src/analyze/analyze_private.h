@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "analyze/analyze.h"
-#include "analyze/ran.h"
+#include "analyze/scenario/ran.h"
 #include "problem/kernel.h"
 
 #define FUSION_LAYERS_MAX 24 /* most layers of one group */

@@ -1,72 +1,124 @@
-# analyze: bounds and what-ifs
-noinst_LIBRARIES += libanalyze.a
-libanalyze_a_SOURCES = \
-	src/analyze/activation.c \
-	src/analyze/advice.c src/analyze/advice_moves.c src/analyze/advice.h src/analyze/advice_private.h \
-	src/analyze/analyze.c src/analyze/analyze.h \
+# analyze: bounds and what-ifs, in boxes (docs/architecture.md), an archive each
+noinst_LIBRARIES += libanalyze_scenario.a
+libanalyze_scenario_a_SOURCES = \
+	src/analyze/scenario/assume.c \
+	src/analyze/scenario/assume.h \
+	src/analyze/scenario/ran.c \
+	src/analyze/scenario/ran.h \
+	src/analyze/scenario/scenario.h \
+	src/analyze/scenario/whatif.c
+noinst_LIBRARIES += libanalyze_roof.a
+libanalyze_roof_a_SOURCES = \
+	src/analyze/roof/calibration.c \
+	src/analyze/roof/calibration.h \
+	src/analyze/roof/calibration_table.h \
+	src/analyze/roof/interval.c \
+	src/analyze/roof/peaks.c \
+	src/analyze/roof/peaks.h \
+	src/analyze/roof/peaks_measured.c \
+	src/analyze/roof/roofline.c
+noinst_LIBRARIES += libanalyze_fusion.a
+libanalyze_fusion_a_SOURCES = \
+	src/analyze/fusion/activation.c \
+	src/analyze/fusion/fusion.c \
+	src/analyze/fusion/fusion_attention.c \
+	src/analyze/fusion/fusion_bytes.c \
+	src/analyze/fusion/fusion_chain.c \
+	src/analyze/fusion/fusion_cluster.c \
+	src/analyze/fusion/fusion_contest.c \
+	src/analyze/fusion/fusion_join.c \
+	src/analyze/fusion/fusion_norm.c \
+	src/analyze/fusion/fusion_pad.c \
+	src/analyze/fusion/fusion_private.h \
+	src/analyze/fusion/fusion_rotary.c \
+	src/analyze/fusion/fusion_transposed.c \
+	src/analyze/fusion/fusion_triangle.c
+noinst_LIBRARIES += libanalyze_study.a
+libanalyze_study_a_SOURCES = \
+	src/analyze/study/layouts.c \
+	src/analyze/study/list.c \
+	src/analyze/study/pick.c \
+	src/analyze/study/price.c \
+	src/analyze/study/price_roof.c \
+	src/analyze/study/prices.c \
+	src/analyze/study/siblings.c \
+	src/analyze/study/study_chains.c \
+	src/analyze/study/study_graph.c
+noinst_LIBRARIES += libanalyze_choose.a
+libanalyze_choose_a_SOURCES = \
+	src/analyze/choose/choose.c \
+	src/analyze/choose/choose_chain.c \
+	src/analyze/choose/choose_joins.c \
+	src/analyze/choose/choose_private.h \
+	src/analyze/choose/cost.c \
+	src/analyze/choose/critical_path.c \
+	src/analyze/choose/place.c \
+	src/analyze/choose/place_private.h \
+	src/analyze/choose/place_ways.c \
+	src/analyze/choose/resources.c \
+	src/analyze/choose/solve.c
+noinst_LIBRARIES += libanalyze_branches.a
+libanalyze_branches_a_SOURCES = \
+	src/analyze/branches/beside.c \
+	src/analyze/branches/beside_find.c \
+	src/analyze/branches/beside_graph.c \
+	src/analyze/branches/beside_match.c \
+	src/analyze/branches/beside_private.h \
+	src/analyze/branches/candidates.c \
+	src/analyze/branches/choose_besides.c
+noinst_LIBRARIES += libanalyze_bound.a
+libanalyze_bound_a_SOURCES = \
+	src/analyze/analyze.h \
 	src/analyze/analyze_private.h \
-	src/analyze/analyzer.c \
-	src/analyze/assume.c src/analyze/assume.h \
-	src/analyze/beside.c src/analyze/beside_private.h \
-	src/analyze/beside_find.c src/analyze/beside_graph.c src/analyze/beside_match.c \
-	src/analyze/candidates.c \
-	src/analyze/charts.h src/analyze/charts_roofline.c src/analyze/charts_time.c \
-	src/analyze/calibration.c src/analyze/calibration.h src/analyze/calibration_table.h \
-	src/analyze/choose.c src/analyze/choose_chain.c src/analyze/choose_private.h \
-	src/analyze/choose_besides.c src/analyze/choose_joins.c \
-	src/analyze/comparable.c src/analyze/comparable.h src/analyze/comparable_private.h \
-	src/analyze/comparable_shapes.c src/analyze/comparable_types.c \
-	src/analyze/cost.c \
-	src/analyze/critical_path.c \
-	src/analyze/effects.c \
-	src/analyze/fusion.c src/analyze/fusion_private.h \
-	src/analyze/fusion_attention.c \
-	src/analyze/fusion_bytes.c \
-	src/analyze/fusion_chain.c \
-	src/analyze/fusion_cluster.c \
-	src/analyze/fusion_contest.c \
-	src/analyze/fusion_join.c \
-	src/analyze/fusion_norm.c \
-	src/analyze/fusion_pad.c \
-	src/analyze/fusion_rotary.c \
-	src/analyze/fusion_transposed.c \
-	src/analyze/fusion_triangle.c \
-	src/analyze/interval.c src/analyze/interval_total.c \
-	src/analyze/lanes.c \
-	src/analyze/layouts.c \
-	src/analyze/needed.c \
-	src/analyze/limit.c src/analyze/limit.h \
-	src/analyze/list.c \
-	src/analyze/peaks.c src/analyze/peaks.h \
-	src/analyze/peaks_measured.c \
-	src/analyze/pick.c src/analyze/price.c src/analyze/price_roof.c \
-	src/analyze/place.c src/analyze/place_private.h \
-	src/analyze/place_ways.c \
-	src/analyze/reality.c src/analyze/reality.h \
-	src/analyze/reality_against.c \
-	src/analyze/reality_groups.c \
-	src/analyze/reality_overhead.c \
-	src/analyze/reality_private.h \
-	src/analyze/reality_turn.c \
-	src/analyze/prices.c \
-	src/analyze/ran.c src/analyze/ran.h \
-	src/analyze/resources.c \
-	src/analyze/roofline.c \
-	src/analyze/scenario.h \
-	src/analyze/sharing.c src/analyze/sharing.h \
-	src/analyze/siblings.c \
-	src/analyze/solve.c \
-	src/analyze/study_chains.c src/analyze/study_graph.c \
-	src/analyze/sweep.c src/analyze/sweep.h \
-	src/analyze/tree.c src/analyze/tree.h \
-	src/analyze/trust.c src/analyze/trust.h \
-	src/analyze/whatif.c \
-	src/analyze/memory.c src/analyze/memory.h \
-	src/analyze/xsp.c src/analyze/xsp.h \
-	src/analyze/xsp_costs.c \
-	src/analyze/xsp_levels.c \
-	src/analyze/xsp_private.h \
-	src/analyze/xsp_tables.c
+	src/analyze/bound/analyze.c \
+	src/analyze/bound/analyzer.c \
+	src/analyze/bound/effects.c \
+	src/analyze/bound/interval_total.c \
+	src/analyze/bound/lanes.c \
+	src/analyze/bound/limit.c \
+	src/analyze/bound/limit.h \
+	src/analyze/bound/memory.c \
+	src/analyze/bound/memory.h \
+	src/analyze/bound/needed.c
+noinst_LIBRARIES += libanalyze_real.a
+libanalyze_real_a_SOURCES = \
+	src/analyze/real/comparable.c \
+	src/analyze/real/comparable.h \
+	src/analyze/real/comparable_private.h \
+	src/analyze/real/comparable_shapes.c \
+	src/analyze/real/comparable_types.c \
+	src/analyze/real/reality.c \
+	src/analyze/real/reality.h \
+	src/analyze/real/reality_against.c \
+	src/analyze/real/reality_groups.c \
+	src/analyze/real/reality_overhead.c \
+	src/analyze/real/reality_private.h \
+	src/analyze/real/reality_turn.c \
+	src/analyze/real/tree.c \
+	src/analyze/real/tree.h \
+	src/analyze/real/trust.c \
+	src/analyze/real/trust.h
+noinst_LIBRARIES += libanalyze_tables.a
+libanalyze_tables_a_SOURCES = \
+	src/analyze/tables/charts.h \
+	src/analyze/tables/charts_roofline.c \
+	src/analyze/tables/charts_time.c \
+	src/analyze/tables/sharing.c \
+	src/analyze/tables/sharing.h \
+	src/analyze/tables/sweep.c \
+	src/analyze/tables/sweep.h \
+	src/analyze/tables/xsp.c \
+	src/analyze/tables/xsp.h \
+	src/analyze/tables/xsp_costs.c \
+	src/analyze/tables/xsp_levels.c \
+	src/analyze/tables/xsp_private.h \
+	src/analyze/tables/xsp_tables.c
+noinst_LIBRARIES += libanalyze_advice.a
+libanalyze_advice_a_SOURCES = \
+	src/analyze/advice/advice.c \
+	src/analyze/advice/advice.h \
+	src/analyze/advice/advice_moves.c \
+	src/analyze/advice/advice_private.h
 
 check_PROGRAMS += tests/unit/t_analyze
 tests_unit_t_analyze_LDADD = $(below_analyze)

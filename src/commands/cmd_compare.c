@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "analyze/xsp.h"
+#include "analyze/tables/xsp.h"
 #include "commands/agents.h"
 #include "commands/bench.h"
 #include "commands/compare.h"

@@ -2,7 +2,7 @@
 #ifndef COMMANDS_COMPARE_H
 #define COMMANDS_COMPARE_H
 
-#include "analyze/trust.h"
+#include "analyze/real/trust.h"
 #include "commands/command.h"
 
 struct compare_options {

@@ -2,8 +2,8 @@
 #ifndef COMMANDS_REPORT_H
 #define COMMANDS_REPORT_H
 
-#include "analyze/sweep.h"
-#include "analyze/advice.h"
+#include "analyze/tables/sweep.h"
+#include "analyze/advice/advice.h"
 #include "session/session.h"
 #include "table/lines.h"
 #include "table/print.h"

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "analyze/memory.h"
+#include "analyze/bound/memory.h"
 #include "commands/report.h"
 
 #include <limits.h>

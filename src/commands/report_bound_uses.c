@@ -1,7 +1,7 @@
 /* What limits the layers of a bound, and the memory that it needs. */
 #include "config.h"
 
-#include "analyze/memory.h"
+#include "analyze/bound/memory.h"
 #include "commands/bench.h"
 #include "commands/report.h"
 

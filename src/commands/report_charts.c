@@ -3,7 +3,7 @@
 
 #include "commands/report_html.h"
 
-#include "analyze/charts.h"
+#include "analyze/tables/charts.h"
 #include "commands/report.h"
 #include "session/session_reality.h"
 #include "ui/screen/plot.h"

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "analyze/charts.h"
+#include "analyze/tables/charts.h"
 #include "commands/compare.h"
 #include "commands/report.h"
 #include "problem/execution_figure.h"

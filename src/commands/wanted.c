@@ -2,7 +2,7 @@
 
 #include "commands/wanted.h"
 
-#include "analyze/peaks.h"
+#include "analyze/roof/peaks.h"
 #include "commands/report.h"
 
 #include <math.h>

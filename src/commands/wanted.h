@@ -29,7 +29,7 @@ struct wanted {
 /* Adds the problems of a model for every requested batch and data type, fused ones included. Prints a line if
  * the model has no problem (unless -q). Returns -1 with an error. */
 int wanted_gather(struct wanted *w, struct session *s, const struct options *o, struct error *err);
-/* Adds the problems that measure a device's peaks (analyze/peaks.h), for the data types of the problems
+/* Adds the problems that measure a device's peaks (analyze/roof/peaks.h), for the data types of the problems
  * gathered so far, with the highest priority. */
 void wanted_add_peaks(struct wanted *w, const struct device *d);
 /* Sorts by model, then by priority, highest first. A problem's share of a scenario is uses x cost / total;

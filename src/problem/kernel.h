@@ -16,7 +16,7 @@ enum kernel_layout {
 	KERNEL_LAYOUT_SOURCE /* either, if the destination has the same bytes; only the source has a layout */
 };
 
-/* As which kind of kernel the time on a described GPU is estimated (analyze/calibration.h). */
+/* As which kind of kernel the time on a described GPU is estimated (analyze/roof/calibration.h). */
 enum estimated_as { ESTIMATED_AS_BYTES, ESTIMATED_AS_CONV, ESTIMATED_AS_MATMUL, ESTIMATED_AS_NORM };
 
 struct kernel_row {

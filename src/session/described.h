@@ -1,10 +1,10 @@
 /* Described devices: data/devices/NAME.json, from public figures. Nothing is measured on them;
- * drive/planner.h reports what their libraries could run, and analyze/calibration.h estimates
+ * drive/planner.h reports what their libraries could run, and analyze/roof/calibration.h estimates
  * the costs. */
 #ifndef SESSION_DESCRIBED_H
 #define SESSION_DESCRIBED_H
 
-#include "analyze/peaks.h"
+#include "analyze/roof/peaks.h"
 #include "base/arena.h"
 #include "config/config.h"
 

@@ -2,7 +2,7 @@
 #ifndef SESSION_SCENARIOS_H
 #define SESSION_SCENARIOS_H
 
-#include "analyze/sweep.h"
+#include "analyze/tables/sweep.h"
 #include "session/variant.h"
 
 /* What a scenario sets that the command line sets too. */

@@ -5,9 +5,9 @@
 #define SESSION_SESSION_H
 
 #include "analyze/analyze.h"
-#include "analyze/limit.h"
-#include "analyze/reality.h"
-#include "analyze/trust.h"
+#include "analyze/bound/limit.h"
+#include "analyze/real/reality.h"
+#include "analyze/real/trust.h"
 #include "base/digest.h"
 #include "config/config.h"
 #include "doctor/doctor.h"
@@ -323,7 +323,7 @@ int session_sweep_running(const struct session *s);
 /* "batch 4 bf16", or "bf16" for batch 0. Returns buf. */
 char *session_sweep_text(
 	const struct session *s, char *buf, size_t size, int64_t batch, enum dtype dtype);
-/* The problems whose results are the device's peaks (analyze/peaks.h), in the data types of the plans made so
+/* The problems whose results are the device's peaks (analyze/roof/peaks.h), in the data types of the plans made so
  * far: about ten. Array and texts live in the arena. */
 const char **session_peak_problems(struct session *s, struct arena *a, int *count);
 /* Queues such a problem, of a CPU briefly (queue_add_brief). Returns whether it was added. */
@@ -336,7 +336,7 @@ int session_measure_layer(struct session *s, int layer);
  * the number added. */
 int session_measure_layers(struct session *s, const bool *marked);
 
-/* ---- executions of the model in the database (analyze/reality.h) ---- */
+/* ---- executions of the model in the database (analyze/real/reality.h) ---- */
 
 /* Loads the successful executions of the model's file, newest first; of each setup (execution_setup) only the
  * newest; without trials (execution_move). In the arena. Reads the file once for its hash, unless the
@@ -346,7 +346,7 @@ int session_measure_layers(struct session *s, const bool *marked);
 int session_executions(
 	struct session *s, struct arena *a, struct execution **list, int *count, struct error *err);
 
-/* What limits a layer with cost `c` that runs `problem` (analyze/limit.h). Needs an analysis
+/* What limits a layer with cost `c` that runs `problem` (analyze/bound/limit.h). Needs an analysis
  * (session_refresh). */
 struct limit session_limit(const struct session *s, const struct layer_cost *c, const char *problem);
 

@@ -2,7 +2,7 @@
 #ifndef SESSION_SESSION_ADVICE_H
 #define SESSION_SESSION_ADVICE_H
 
-#include "analyze/advice.h"
+#include "analyze/advice/advice.h"
 #include "session/variant.h"
 
 /* How a kind of advice is done in each framework. */

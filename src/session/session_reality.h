@@ -1,9 +1,9 @@
-/* Compares real executions of the session's model (problem/execution.h) with its bound (analyze/reality.h).
+/* Compares real executions of the session's model (problem/execution.h) with its bound (analyze/real/reality.h).
  */
 #ifndef SESSION_SESSION_REALITY_H
 #define SESSION_SESSION_REALITY_H
 
-#include "analyze/reality.h"
+#include "analyze/real/reality.h"
 #include "session/session.h"
 
 /* Returns true if the execution may be shown beside the bound of the current plan (USE_STORED). The model's

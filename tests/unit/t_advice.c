@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "analyze/advice.h"
+#include "analyze/advice/advice.h"
 #include "make_plan.h"
 #include "tap.h"
 

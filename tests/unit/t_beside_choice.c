@@ -3,7 +3,7 @@
  * layers and sets say, and does not rise where more is allowed. BESIDE_SEED=N runs one trial. */
 #include "config.h"
 
-#include "analyze/beside_private.h"
+#include "analyze/branches/beside_private.h"
 #include "random_trial.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "analyze/analyze.h"
-#include "analyze/memory.h"
+#include "analyze/bound/memory.h"
 #include "make_plan.h"
 #include "net_text.h"
 #include "tap.h"

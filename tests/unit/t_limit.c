@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "analyze/limit.h"
+#include "analyze/bound/limit.h"
 #include "make_plan.h"
 #include "tap.h"
 

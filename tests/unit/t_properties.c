@@ -4,8 +4,8 @@
  * PROPERTIES_SEED=N runs that one alone. */
 #include "config.h"
 
-#include "analyze/limit.h"
-#include "analyze/memory.h"
+#include "analyze/bound/limit.h"
+#include "analyze/bound/memory.h"
 #include "random_trial.h"
 
 #define IMAGE "1x64x56x56"

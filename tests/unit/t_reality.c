@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "analyze/reality.h"
+#include "analyze/real/reality.h"
 #include "make_plan.h"
 #include "tap.h"
 

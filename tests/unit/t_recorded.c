@@ -6,9 +6,9 @@
  */
 #include "config.h"
 
-#include "analyze/limit.h"
-#include "analyze/tree.h"
-#include "analyze/xsp.h"
+#include "analyze/bound/limit.h"
+#include "analyze/real/tree.h"
+#include "analyze/tables/xsp.h"
 #include "make_plan.h"
 #include "recorded.h"
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "analyze/sharing.h"
+#include "analyze/tables/sharing.h"
 #include "tap.h"
 
 #include <math.h>

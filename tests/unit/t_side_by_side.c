@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "analyze/analyze.h"
-#include "analyze/beside_private.h"
+#include "analyze/branches/beside_private.h"
 #include "make_plan.h"
 #include "random_help.h"
 #include "tap.h"

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "analyze/sweep.h"
+#include "analyze/tables/sweep.h"
 #include "tap.h"
 
 /* Index of the best of points with these batches and throughputs, or -1. A negative throughput: incomplete.

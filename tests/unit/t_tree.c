@@ -1,7 +1,7 @@
 /* The tree of an execution beside the bound, its figures computed by hand. */
 #include "config.h"
 
-#include "analyze/tree.h"
+#include "analyze/real/tree.h"
 
 #include "make_plan.h"
 #include "tap.h"

@@ -1,7 +1,7 @@
 /* How far a total can be trusted: the shares, the verdict of each threshold, the line and its next step. */
 #include "config.h"
 
-#include "analyze/trust.h"
+#include "analyze/real/trust.h"
 #include "tap.h"
 
 #include <limits.h>

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "analyze/scenario.h"
+#include "analyze/scenario/scenario.h"
 #include "tap.h"
 
 static const char *text(const struct scenario *s)

@@ -1,7 +1,7 @@
 /* XSP's analyses on small executions and plans whose figures are computed by hand. */
 #include "config.h"
 
-#include "analyze/xsp.h"
+#include "analyze/tables/xsp.h"
 
 #include "make_plan.h"
 #include "tap.h"

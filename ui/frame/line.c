@@ -1,7 +1,7 @@
 /* What the commands of the line do. */
 #include "config.h"
 
-#include "analyze/assume.h"
+#include "analyze/scenario/assume.h"
 #include "base/word.h"
 #include "ui/frame/frame.h"
 #include "ui/model/beside.h"

@@ -3,7 +3,7 @@
 #define UI_MODEL_SAY_H
 
 #include "analyze/analyze.h"
-#include "analyze/reality.h"
+#include "analyze/real/reality.h"
 
 enum known { KNOWN_NONE, KNOWN_PARTLY, KNOWN_ALL };
 

@@ -1,7 +1,7 @@
 /* What keys change besides the screen: the scenario, and what is measured. */
 #include "config.h"
 
-#include "analyze/assume.h"
+#include "analyze/scenario/assume.h"
 #include "session/scenarios.h"
 #include "ui/stage/stage.h"
 

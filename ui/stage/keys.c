@@ -3,7 +3,7 @@
 
 #include "ui/stage/view.h"
 
-#include "analyze/scenario.h"
+#include "analyze/scenario/scenario.h"
 #include "base/arena.h"
 #include "base/word.h"
 #include "config/config.h"

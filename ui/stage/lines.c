@@ -3,7 +3,7 @@
 
 #include "ui/stage/lines.h"
 
-#include "analyze/scenario.h"
+#include "analyze/scenario/scenario.h"
 #include "base/arena.h"
 
 #include <stdio.h>

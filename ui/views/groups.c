@@ -2,7 +2,7 @@
 
 #include "ui/views/view.h"
 
-#include "analyze/xsp.h"
+#include "analyze/tables/xsp.h"
 
 #include <math.h>
 #include <stdio.h>

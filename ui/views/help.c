@@ -5,7 +5,7 @@
 #include "ui/views/columns.h"
 #include "ui/views/view.h"
 
-#include "analyze/scenario.h"
+#include "analyze/scenario/scenario.h"
 #include "session/glossary.h"
 #include "session/state.h"
 

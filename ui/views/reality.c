@@ -8,8 +8,8 @@
 #include "ui/model/say.h"
 #include "ui/views/view.h"
 
-#include "analyze/charts.h"
-#include "analyze/tree.h"
+#include "analyze/tables/charts.h"
+#include "analyze/real/tree.h"
 #include "problem/execution_figure.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "ui/views/chart.h"
 #include "ui/views/view.h"
 
-#include "analyze/charts.h"
+#include "analyze/tables/charts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "ui/views/chart.h"
 #include "ui/views/view.h"
 
-#include "analyze/charts.h"
+#include "analyze/tables/charts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* The tables of what models share (analyze/sharing.h). */
+/* The tables of what models share (analyze/tables/sharing.h). */
 #ifndef TABLE_TABLES_MODELS_H
 #define TABLE_TABLES_MODELS_H
 
-#include "analyze/sharing.h"
+#include "analyze/tables/sharing.h"
 #include "table/table.h"
 
 struct report_models {

@@ -2,7 +2,7 @@
 #ifndef TABLE_TABLES_SCENARIOS_H
 #define TABLE_TABLES_SCENARIOS_H
 
-#include "analyze/sweep.h"
+#include "analyze/tables/sweep.h"
 #include "table/table.h"
 
 struct scenario_row {

@@ -2,7 +2,7 @@
 #ifndef TABLE_TABLES_SWEEP_H
 #define TABLE_TABLES_SWEEP_H
 
-#include "analyze/sweep.h"
+#include "analyze/tables/sweep.h"
 #include "session/session.h"
 #include "table/table.h"
 

@@ -1,9 +1,9 @@
-/* XSP's analyses (analyze/xsp.h) and the tree of an execution (analyze/tree.h) as tables. */
+/* XSP's analyses (analyze/tables/xsp.h) and the tree of an execution (analyze/real/tree.h) as tables. */
 #ifndef TABLE_TABLES_XSP_H
 #define TABLE_TABLES_XSP_H
 
-#include "analyze/tree.h"
-#include "analyze/xsp.h"
+#include "analyze/real/tree.h"
+#include "analyze/tables/xsp.h"
 #include "session/session.h"
 #include "table/table.h"
 
