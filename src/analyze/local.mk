@@ -13,14 +13,17 @@ libanalyze_roof_a_SOURCES = \
 	src/analyze/roof/calibration.h \
 	src/analyze/roof/calibration_table.h \
 	src/analyze/roof/interval.c \
+	src/analyze/roof/interval.h \
 	src/analyze/roof/peaks.c \
 	src/analyze/roof/peaks.h \
 	src/analyze/roof/peaks_measured.c \
+	src/analyze/roof/roof.h \
 	src/analyze/roof/roofline.c
 noinst_LIBRARIES += libanalyze_fusion.a
 libanalyze_fusion_a_SOURCES = \
 	src/analyze/fusion/activation.c \
 	src/analyze/fusion/fusion.c \
+	src/analyze/fusion/fusion.h \
 	src/analyze/fusion/fusion_attention.c \
 	src/analyze/fusion/fusion_bytes.c \
 	src/analyze/fusion/fusion_chain.c \
@@ -35,13 +38,18 @@ libanalyze_fusion_a_SOURCES = \
 	src/analyze/fusion/fusion_triangle.c
 noinst_LIBRARIES += libanalyze_study.a
 libanalyze_study_a_SOURCES = \
+	src/analyze/study/ground.h \
 	src/analyze/study/layouts.c \
+	src/analyze/study/layouts.h \
 	src/analyze/study/list.c \
+	src/analyze/study/list.h \
 	src/analyze/study/pick.c \
 	src/analyze/study/price.c \
+	src/analyze/study/price.h \
 	src/analyze/study/price_roof.c \
 	src/analyze/study/prices.c \
 	src/analyze/study/siblings.c \
+	src/analyze/study/study.h \
 	src/analyze/study/study_chains.c \
 	src/analyze/study/study_graph.c
 noinst_LIBRARIES += libanalyze_choose.a
@@ -52,10 +60,13 @@ libanalyze_choose_a_SOURCES = \
 	src/analyze/choose/choose_private.h \
 	src/analyze/choose/cost.c \
 	src/analyze/choose/critical_path.c \
+	src/analyze/choose/critical_path.h \
+	src/analyze/choose/layer_cost.h \
 	src/analyze/choose/place.c \
 	src/analyze/choose/place_private.h \
 	src/analyze/choose/place_ways.c \
 	src/analyze/choose/resources.c \
+	src/analyze/choose/solution.h \
 	src/analyze/choose/solve.c
 noinst_LIBRARIES += libanalyze_branches.a
 libanalyze_branches_a_SOURCES = \
@@ -64,14 +75,17 @@ libanalyze_branches_a_SOURCES = \
 	src/analyze/branches/beside_graph.c \
 	src/analyze/branches/beside_match.c \
 	src/analyze/branches/beside_private.h \
+	src/analyze/branches/besides.h \
 	src/analyze/branches/candidates.c \
 	src/analyze/branches/choose_besides.c
 noinst_LIBRARIES += libanalyze_bound.a
 libanalyze_bound_a_SOURCES = \
 	src/analyze/analyze.h \
-	src/analyze/analyze_private.h \
+	src/analyze/bound/analysis.h \
 	src/analyze/bound/analyze.c \
 	src/analyze/bound/analyzer.c \
+	src/analyze/bound/analyzer.h \
+	src/analyze/bound/bound_private.h \
 	src/analyze/bound/effects.c \
 	src/analyze/bound/interval_total.c \
 	src/analyze/bound/lanes.c \

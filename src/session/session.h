@@ -323,8 +323,8 @@ int session_sweep_running(const struct session *s);
 /* "batch 4 bf16", or "bf16" for batch 0. Returns buf. */
 char *session_sweep_text(
 	const struct session *s, char *buf, size_t size, int64_t batch, enum dtype dtype);
-/* The problems whose results are the device's peaks (analyze/roof/peaks.h), in the data types of the plans made so
- * far: about ten. Array and texts live in the arena. */
+/* The problems whose results are the device's peaks (analyze/roof/peaks.h), in the data types of the plans
+ * made so far: about ten. Array and texts live in the arena. */
 const char **session_peak_problems(struct session *s, struct arena *a, int *count);
 /* Queues such a problem, of a CPU briefly (queue_add_brief). Returns whether it was added. */
 bool session_queue_peak(struct session *s, const char *text, bool again);

@@ -1,5 +1,5 @@
-/* Compares real executions of the session's model (problem/execution.h) with its bound (analyze/real/reality.h).
- */
+/* Compares real executions of the session's model (problem/execution.h) with its bound
+ * (analyze/real/reality.h). */
 #ifndef SESSION_SESSION_REALITY_H
 #define SESSION_SESSION_REALITY_H
 

@@ -16,7 +16,8 @@ ROOMS = ("base problem yaml model ops plan config store wire drive profile analy
 RUNNER_MAY = {"base", "problem", "wire", "runner"}
 UI_BOXES = "screen model stage views frame".split()
 # boxes of other rooms, below to above; headers in no box are for all. What they call: circles.py
-BOXES = {"ops": "rules onnx microsoft rare", "plan": "value infer quant work",
+BOXES = {"analyze": "scenario roof fusion study choose branches bound real tables advice",
+         "ops": "rules onnx microsoft rare", "plan": "value infer quant work",
          "profile": "read kinds bench match"}
 # what each box of the runner may include besides itself
 RUNNER_BOXES = {

@@ -2,7 +2,7 @@
  * where other work may have added time. */
 #include "config.h"
 
-#include "analyze/analyze_private.h"
+#include "analyze/bound/bound_private.h"
 #include "world.h"
 
 #include <math.h>

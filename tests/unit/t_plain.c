@@ -2,7 +2,7 @@
  * the same price with them and without them. */
 #include "config.h"
 
-#include "analyze/analyze_private.h"
+#include "analyze/bound/bound_private.h"
 
 #include "make_plan.h"
 #include "tap.h"

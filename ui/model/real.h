@@ -20,8 +20,8 @@ bool app_is_contradicted(const struct app *app, int layer);
 const char *app_real_text(struct app *app, int form, enum style *style);
 const char *app_real_framework(struct app *app); /* "onnxruntime 1.32.0" */
 const char *app_real_of(struct app *app, const struct execution *e); /* the same of an execution */
-/* How far the bound can be trusted (analyze/real/trust.h), in at most that many columns; "" without an analysis.
- */
+/* How far the bound can be trusted (analyze/real/trust.h), in at most that many columns; "" without an
+ * analysis. */
 const char *app_trust_text(struct app *app, int columns, enum trust_verdict *verdict);
 /* Returns the line of the model's figures; "" without an execution. */
 const char *app_real_figure(struct app *app);

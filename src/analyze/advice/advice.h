@@ -2,7 +2,7 @@
 #ifndef ANALYZE_ADVICE_H
 #define ANALYZE_ADVICE_H
 
-#include "analyze/analyze.h"
+#include "analyze/bound/analyzer.h"
 
 enum advice_kind {
 	ADVICE_FUSION,    /* fuse the groups of one pattern */
@@ -57,8 +57,8 @@ struct advice_list {
 	struct advice *items;   /* each saves most after those above, by the lower end */
 	double saves_lo_ns;     /* lower end of what all advice saves: start_ns - least_ns */
 	bool noisy;             /* some advice is */
-	double overhead_ns;     /* of the start: layers that are bound by overhead (analyze/bound/limit.h); fewer
-				   bits do not help them. NaN: no limit is known */
+	double overhead_ns;     /* of the start: layers that are bound by overhead (bound/limit.h); fewer bits
+				   do not help them. NaN: no limit is known */
 	int overhead_layers;
 	int gap_count;
 	struct advice_gap *gaps;

@@ -3,7 +3,7 @@
 #define ANALYZE_ADVICE_PRIVATE_H
 
 #include "analyze/advice/advice.h"
-#include "analyze/analyze_private.h"
+#include "analyze/bound/bound_private.h"
 
 #define MOVES_MAX 64
 #define PLANS_MAX 4

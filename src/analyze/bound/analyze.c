@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "analyze/bound/bound_private.h"
 #include "analyze/branches/beside_private.h"
 
 #include <math.h>

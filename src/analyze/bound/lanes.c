@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "analyze/analyze.h"
+#include "analyze/bound/analyzer.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 
 #include "analyze/bound/limit.h"
 
-#include "analyze/analyze_private.h"
+#include "analyze/bound/bound_private.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #ifndef ANALYZE_LIMIT_H
 #define ANALYZE_LIMIT_H
 
-#include "analyze/analyze.h"
+#include "analyze/bound/analyzer.h"
 
 enum limit_by {
 	LIMIT_UNKNOWN,  /* `why` gives the reason */

@@ -2,7 +2,7 @@
 #ifndef ANALYZE_MEMORY_H
 #define ANALYZE_MEMORY_H
 
-#include "analyze/analyze.h"
+#include "analyze/bound/analyzer.h"
 
 struct memory_need {
 	double weights;

@@ -2,7 +2,7 @@
 #ifndef ANALYZE_BESIDE_PRIVATE_H
 #define ANALYZE_BESIDE_PRIVATE_H
 
-#include "analyze/analyze_private.h"
+#include "analyze/branches/besides.h"
 #include "problem/beside.h"
 
 #define BESIDE_BRANCH_PARTS 10 /* most problems of a branch; of a longer one the end runs afterwards */

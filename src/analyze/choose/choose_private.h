@@ -2,7 +2,7 @@
 #ifndef ANALYZE_CHOOSE_PRIVATE_H
 #define ANALYZE_CHOOSE_PRIVATE_H
 
-#include "analyze/analyze_private.h"
+#include "analyze/choose/solution.h"
 
 struct option {
 	int group;      /* group that ends with the unit; -1: the unit alone */

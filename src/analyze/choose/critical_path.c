@@ -1,6 +1,7 @@
 #include "config.h"
 
-#include "analyze/analyze.h"
+#include "analyze/choose/critical_path.h"
+#include "base/arena.h"
 
 #include <assert.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef ANALYZE_PLACE_PRIVATE_H
 #define ANALYZE_PLACE_PRIVATE_H
 
-#include "analyze/analyze_private.h"
+#include "analyze/choose/solution.h"
 
 /* The state of a value inside a group, from here on; below: the produced layout * 16 + the available ones as
  * bits. */

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "analyze/analyze_private.h"
+#include "analyze/choose/solution.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,14 +48,6 @@ static const struct price_list *price_of(const struct study *st, const struct sc
 	out->untried[distinct] = !(list->state[distinct] & (PRICE_ANSWERED | PRICE_ROUGH));
 	out->refused[distinct] = list->state[distinct] & PRICE_REFUSED;
 	return list;
-}
-
-const struct price *solution_group_price(const struct study *st, const struct solution *x, int group)
-{
-	int distinct = st->group_distinct[group];
-	if (x->assumed_group && x->assumed_group[group].assumed)
-		return &x->assumed_group[group];
-	return distinct >= 0 ? solution_at(x, distinct) : NULL;
 }
 
 /* The price at a node that runs `problem`. */

@@ -124,7 +124,7 @@ static bool is_computable(const struct search *s, const struct plan_layer *l)
 		return l->input_count == 2 && is_known(s, l->inputs[0]) && is_known(s, l->inputs[1]);
 	if (l->input_count < 1 || l->inputs[0] < 0 || !curve_of(s, l->inputs[0]))
 		return false;
-	const struct plan_problem *pp = layer_problem(s->plan, l);
+	const struct plan_problem *pp = plan_layer_problem(s->plan, l);
 	return plan_layer_is(l, "Erf") || plan_layer_is(l, "Neg") ||
 		(pp && !l->proxy && pp->problem->kernel == KERNEL_ELTWISE);
 }
@@ -147,7 +147,7 @@ static void compute_unary(const struct search *s, const struct plan_layer *l, do
 {
 	const double *in = curve_of(s, l->inputs[0])->y;
 	bool is_erf = plan_layer_is(l, "Erf"), is_neg = plan_layer_is(l, "Neg");
-	const struct plan_problem *pp = layer_problem(s->plan, l);
+	const struct plan_problem *pp = plan_layer_problem(s->plan, l);
 	for (int i = 0; i < SAMPLES; i++)
 		y[i] = is_erf ? erf(in[i]) : is_neg ? -in[i] :
 			eltwise(pp->problem->mode, (double)pp->problem->alpha, (double)pp->problem->beta,

@@ -41,7 +41,7 @@ static bool heads_of(const struct plan *p, int value, int64_t *size)
 
 static bool is_product(const struct plan *p, const struct plan_layer *l)
 {
-	const struct plan_problem *pp = layer_problem(p, l);
+	const struct plan_problem *pp = plan_layer_problem(p, l);
 	return plan_layer_is(l, "MatMul") && pp && !l->proxy && pp->problem->kernel == KERNEL_MATMUL &&
 		!pp->problem->epilogue_count && l->input_count == 2 && !p->values[l->inputs[0]].constant &&
 		!p->values[l->inputs[1]].constant;
@@ -50,7 +50,7 @@ static bool is_product(const struct plan *p, const struct plan_layer *l)
 /* True for a multiplication by a constant. */
 static bool is_scale(const struct plan *p, const struct plan_layer *l)
 {
-	const struct plan_problem *pp = layer_problem(p, l);
+	const struct plan_problem *pp = plan_layer_problem(p, l);
 	return pp && !l->proxy && pp->problem->kernel == KERNEL_ELTWISE &&
 		pp->problem->mode == MODE_LINEAR_MAP && pp->problem->beta >= 0 && pp->problem->beta <= 0;
 }
@@ -71,7 +71,7 @@ static bool is_shaping(const struct plan_layer *l)
  * differ. */
 static bool is_softmax(const struct plan *p, const struct plan_layer *l, int64_t *keys)
 {
-	const struct plan_problem *pp = layer_problem(p, l);
+	const struct plan_problem *pp = plan_layer_problem(p, l);
 	struct problem q;
 	if (!pp || l->proxy || pp->problem->kernel != KERNEL_SOFTMAX || pp->problem->mode != MODE_SOFTMAX)
 		return false;
@@ -173,7 +173,7 @@ static bool take_either(struct match *m, const struct plan_layer *l, const int *
 static bool take_added(struct match *m, const struct plan_layer *l)
 {
 	int mask;
-	const struct plan_problem *pp = layer_problem(m->p, l);
+	const struct plan_problem *pp = plan_layer_problem(m->p, l);
 	if (!pp || l->proxy || pp->problem->mode != MODE_ADD || pp->problem->epilogue_count ||
 		l->input_count != 2 || l->inputs[1] < 0)
 		return altered(m, l);

@@ -100,7 +100,7 @@ void chain_take(struct chain *c, int layer, int value)
 /* Begins a chain at a layer with a problem and a single floating-point output; false for others. */
 bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer *l)
 {
-	const struct plan_problem *pp = layer_problem(p, l);
+	const struct plan_problem *pp = plan_layer_problem(p, l);
 	c->pattern = (struct str){ 0 };
 	if (!pp || !plan_layer_is_onnx(l) || l->body_count || l->proxy || l->class == CLASS_FREE ||
 		!chain_one_output(p, l))
@@ -120,7 +120,7 @@ bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer 
 
 bool chain_start(struct chain *c, const struct plan *p, const struct plan_layer *l)
 {
-	const struct plan_problem *pp = layer_problem(p, l);
+	const struct plan_problem *pp = plan_layer_problem(p, l);
 	bool anchor = false;
 	c->pattern = (struct str){ 0 };
 	if (!pp || !kernel_row(pp->problem->kernel)->takes_epilogues)
@@ -312,7 +312,7 @@ static bool take_residual(struct chain *c, const struct plan_layer *l)
  * the chain's value must be the left operand. */
 static bool take_binary(struct chain *c, const struct plan_layer *l)
 {
-	const struct plan_problem *pp = layer_problem(c->plan, l);
+	const struct plan_problem *pp = plan_layer_problem(c->plan, l);
 	int other = other_input(c, l);
 	struct problem *q = &c->problem;
 	if (!pp || l->proxy || pp->problem->kernel != KERNEL_BINARY || pp->problem->epilogue_count ||
@@ -361,7 +361,7 @@ static bool may_activate(const struct chain *c)
  * folded into constant weights. */
 static bool take_affine(struct chain *c, const struct plan_layer *l)
 {
-	const struct plan_problem *pp = layer_problem(c->plan, l);
+	const struct plan_problem *pp = plan_layer_problem(c->plan, l);
 	if (!may_activate(c) || !pp || l->proxy || pp->problem->kernel != KERNEL_ELTWISE ||
 		pp->problem->mode != MODE_LINEAR_MAP || pp->problem->epilogue_count ||
 		!same_shape(c->plan, l->outputs[0], c->value))
@@ -377,7 +377,7 @@ static bool take_activation(struct chain *c, const struct plan_layer *l)
 	static const enum mode modes[] = { MODE_RELU, MODE_LEAKY_RELU, MODE_CLIP, MODE_SIGMOID, MODE_TANH,
 		MODE_GELU_ERF, MODE_GELU_TANH, MODE_SWISH, MODE_HARD_SIGMOID, MODE_HARD_SWISH, MODE_ELU,
 		MODE_SOFTPLUS, MODE_MISH };
-	const struct plan_problem *pp = layer_problem(c->plan, l);
+	const struct plan_problem *pp = plan_layer_problem(c->plan, l);
 	if (!may_activate(c) || !pp || l->proxy || pp->problem->kernel != KERNEL_ELTWISE ||
 		pp->problem->epilogue_count || l->inputs[0] != c->value)
 		return false;
@@ -393,7 +393,7 @@ static bool take_activation(struct chain *c, const struct plan_layer *l)
 /* In a pointwise chain: any elementwise function. */
 static bool take_function(struct chain *c, const struct plan_layer *l)
 {
-	const struct plan_problem *pp = layer_problem(c->plan, l);
+	const struct plan_problem *pp = plan_layer_problem(c->plan, l);
 	if (!may_activate(c) || !pp || l->proxy || pp->problem->kernel != KERNEL_ELTWISE ||
 		pp->problem->epilogue_count)
 		return false;
@@ -468,7 +468,7 @@ static bool is_product_with(const struct chain *c, const struct plan_layer *l)
 
 bool chain_is_gate(const struct plan *p, const struct plan_layer *l)
 {
-	const struct plan_problem *pp = layer_problem(p, l);
+	const struct plan_problem *pp = plan_layer_problem(p, l);
 	struct chain c = { .plan = p, .value = chain_one_output(p, l) ? l->outputs[0] : -1 };
 	int reader;
 	const struct problem_kept *q = pp ? pp->problem : NULL;

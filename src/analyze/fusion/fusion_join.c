@@ -22,7 +22,7 @@ static int layer_compare(const void *x, const void *y)
 /* True for a matmul of the value with a constant matrix, with at most a bias. */
 static bool is_member(const struct plan *p, const struct plan_layer *l, int value)
 {
-	const struct plan_problem *pp = layer_problem(p, l);
+	const struct plan_problem *pp = plan_layer_problem(p, l);
 	if (!pp || pp->problem->kernel != KERNEL_MATMUL || l->input_count < 2 || l->inputs[0] != value ||
 		l->inputs[1] == value || l->absorbed_by >= 0 || l->quantized)
 		return false;
@@ -144,7 +144,7 @@ static bool reads_columns(const struct join *j, const struct plan *p, int value,
 		return false;
 	for (int i = 0; i < v->consumer_count; i++) {
 		const struct plan_layer *l = &p->layers[v->consumers[i]];
-		const struct plan_problem *pp = layer_problem(p, l);
+		const struct plan_problem *pp = plan_layer_problem(p, l);
 		if (!chain_reads(p, l->index, value))
 			continue;
 		bool view = plan_layer_is_onnx(l) && l->input_count > 0 && l->inputs[0] == value &&

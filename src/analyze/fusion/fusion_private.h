@@ -2,7 +2,8 @@
 #ifndef ANALYZE_FUSION_PRIVATE_H
 #define ANALYZE_FUSION_PRIVATE_H
 
-#include "analyze/analyze_private.h"
+#include "analyze/fusion/fusion.h"
+#include "analyze/roof/roof.h"
 
 #define FUSION_REGION (1 << 30)
 #define REGION_LAYERS_MAX 12 /* most layers of one activation written as several operators */

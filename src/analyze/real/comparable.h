@@ -2,7 +2,7 @@
 #ifndef ANALYZE_COMPARABLE_H
 #define ANALYZE_COMPARABLE_H
 
-#include "analyze/analyze.h"
+#include "analyze/bound/analyzer.h"
 #include "profile/match/match.h"
 
 /* Uses of an execution beside a bound; a difference between both prevents some of them. */

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "analyze/analyze_private.h"
+#include "analyze/bound/bound_private.h"
 #include "analyze/real/reality_private.h"
 
 #include <math.h>

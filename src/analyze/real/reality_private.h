@@ -2,7 +2,7 @@
 #ifndef ANALYZE_REALITY_PRIVATE_H
 #define ANALYZE_REALITY_PRIVATE_H
 
-#include "analyze/analyze_private.h"
+#include "analyze/bound/bound_private.h"
 #include "analyze/real/reality.h"
 
 /* Returns per row whether it is at the topmost level (layers, else kernels) and inside no other such row. */

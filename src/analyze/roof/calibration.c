@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyze/analyze_private.h"
+#include "analyze/roof/roof.h"
 
 #define FEW_CHANNELS 8
 #define NEAREST_SPREAD 1.5 /* how much wider the spread for another kind is: tools/make_calibration.py */

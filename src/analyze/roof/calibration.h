@@ -2,7 +2,7 @@
  *
  *     fixed + launch + max(time of operations / share_flops, time of bytes / share_bytes)
  *
- * where both times are those of the roofline (analyze/roof/peaks.h) at the vendor's peaks, and launch counts only
+ * where both times are those of the roofline (peaks.h) at the vendor's peaks, and launch counts only
  * with isolated launches. Rows say what kernels of a kind reach with a library; generations of GPUs replace
  * the shares of memory and of matrix products. A fixed time is of the clock CALIBRATION_MHZ and in inverse
  * proportion to the clock: start, first loads and last stores in a row of kernels, which make small kernels

@@ -1,7 +1,7 @@
 /* Measured peaks: the problems, and the peaks from their results. */
 #include "config.h"
 
-#include "analyze/analyze_private.h"
+#include "analyze/roof/roof.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "analyze/analyze_private.h"
+#include "analyze/roof/roof.h"
 
 #include "problem/beside.h"
 

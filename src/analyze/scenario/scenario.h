@@ -81,7 +81,7 @@ static inline bool scenario_has_path(const struct scenario *s)
 /* Algorithm best, launch amortized; parallel, fusion, matrix, math and layout off. */
 struct scenario scenario_default(void);
 /* True if the two have the same analysis. False also if only their padding differs, which copies do not do.
- * What is kept between analyses (analyze/study/prices.c, analyze/bound/effects.c) relies on it: a text in a scenario is
+ * What is kept between analyses (study/prices.c, bound/effects.c) relies on it: a text in a scenario is
  * an array with zeros behind its end, and what a field points to must be compared here. */
 bool scenario_equal(const struct scenario *x, const struct scenario *y);
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "analyze/analyze_private.h"
+#include "analyze/study/price.h"
 
 #include "problem/stats.h"
 

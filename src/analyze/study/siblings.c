@@ -2,7 +2,7 @@
  * those of another state, and costs between two reuse distances. */
 #include "config.h"
 
-#include "analyze/analyze_private.h"
+#include "analyze/study/price.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "analyze/analyze_private.h"
+#include "analyze/study/price.h"
 
 /* Finds the clusters of groups that are chains, for the chooser (choose_chain.c). */
 

@@ -5,7 +5,7 @@
 #ifndef ANALYZE_SHARING_H
 #define ANALYZE_SHARING_H
 
-#include "analyze/analyze.h"
+#include "analyze/bound/analyzer.h"
 #include "base/hash.h"
 
 /* A distinct layer in one model. */

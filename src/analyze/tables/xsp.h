@@ -10,7 +10,7 @@
 #ifndef ANALYZE_XSP_H
 #define ANALYZE_XSP_H
 
-#include "analyze/analyze.h"
+#include "analyze/bound/analyzer.h"
 #include "profile/match/match.h"
 
 enum xsp_unit {
