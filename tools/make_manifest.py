@@ -36,13 +36,11 @@ ALWAYS = [
     ("cuBLASLt", r"matmul:(f32|f16),\1(\.c)?,\1/f32:[^+]*" + EPILOGUE, (75, 80, 89, 90, 100)),
     ("cuBLASLt", r"matmul:(bf16),\1(\.c)?,\1/f32:[^+]*" + EPILOGUE, (80, 89, 90, 100)),
     ("cuBLASLt", r"matmul:s8,s8\.c,s32/s32:[^+]*:ta0tb1$", (75, 80, 89, 90)),
-    ("cuDNN legacy", r"conv:(f32|f16),\1\.c,\1/f32:n\d+c\d+h\d+w\d+k\d+r[^+]*:g1$", (75, 80, 89, 90, 100)),
     ("cuDNN legacy", r"pool:(f32|f16),\1:", (75, 80, 89, 90, 100)),
     ("cuDNN legacy", r"softmax:(f32|f16),\1:", (75, 80, 89, 90, 100)),
     ("cuDNN legacy", r"lrn:f32,f32:", (75, 80, 89, 90, 100)),
     ("cuDNN legacy", r"rnn:(f32|f16),\1\.c,\1:(lstm|gru):", (75, 80, 89, 90, 100)),
     ("cuDNN legacy", r"dropout:f32,f32:", (75, 80, 89, 90, 100)),
-    ("cuDNN legacy", r"eltwise:(f32|f16),\1:(relu|sigmoid|tanh):", (75, 80, 89, 90, 100)),
     ("cuDNN legacy", r"reduce:f32,f32:(mean|sum|rmax):", (75, 80, 89, 90, 100)),
 ]
 

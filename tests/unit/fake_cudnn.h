@@ -10,19 +10,14 @@
 struct fake_desc {
 	int kind;                       /* FAKE_TENSOR ... */
 	cudnnDataType_t type, compute;
-	cudnnTensorFormat_t format;
-	int rank, dim[8], stride[8];    /* dim: of a convolution the dilation, of pooling the window */
+	int rank, dim[8], stride[8];    /* dim: of pooling the window */
 	int pad[8];
 	int mode, math, groups;
 	double a, b, k;
 };
 enum {
 	FAKE_TENSOR = 1,
-	FAKE_FILTER,
-	FAKE_CONV,
-	FAKE_ACTIVATION,
 	FAKE_POOLING,
-	FAKE_OP,
 	FAKE_LRN,
 	FAKE_REDUCE,
 	FAKE_DROPOUT,
@@ -36,12 +31,10 @@ extern struct fake_cudnn {
 	int creating;           /* calls of cudnnCreate that have not returned */
 	bool created_at_once;   /* two of them */
 	const char *function;   /* last function that computed */
-	int algorithm, math;    /* of the last convolution or rnn */
-	double residual;        /* alpha2 of the last fused convolution */
+	int algorithm, math;    /* of the last rnn */
 	int rank, dim[8];       /* of the last destination */
-	cudnnTensorFormat_t filter;
 	bool other_weights;     /* an rnn has its biases at another offset */
-	bool no_ranking, no_memory;
+	bool no_memory;
 	cudnnStatus_t forward_status; /* of the next forward LRN; 0: success */
 	int64_t allocated;      /* device memory not yet freed */
 } fake_cudnn;

@@ -141,87 +141,11 @@ cudaError_t cudaFree(void *p)
 	return cudaSuccess;
 }
 
-cudaError_t cudaMemcpyAsync(
-	void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
-{
-	if (kind != cudaMemcpyDeviceToDevice || stream != (cudaStream_t)0x5eed)
-		return cudaErrorInvalidValue;
-	memcpy(to, from, bytes);
-	return cudaSuccess;
-}
-
 /* ---- element-wise ---- */
-
-cudnnStatus_t cudnnSetActivationDescriptor(cudnnActivationDescriptor_t d, cudnnActivationMode_t mode,
-	cudnnNanPropagation_t nan, double coefficient)
-{
-	(void)nan;
-	SET(d)->mode = (int)mode;
-	SET(d)->a = coefficient;
-	return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnSetActivationDescriptorSwishBeta(cudnnActivationDescriptor_t d, double beta)
-{
-	SET(d)->b = beta;
-	return CUDNN_STATUS_SUCCESS;
-}
-
-static double activate(const struct fake_desc *d, double v)
-{
-	switch (d->mode) {
-	case CUDNN_ACTIVATION_SIGMOID: return 1 / (1 + exp(-v));
-	case CUDNN_ACTIVATION_RELU: return v > 0 ? v : 0;
-	case CUDNN_ACTIVATION_TANH: return tanh(v);
-	case CUDNN_ACTIVATION_CLIPPED_RELU: return fmin(fmax(v, 0), d->a);
-	case CUDNN_ACTIVATION_ELU: return v > 0 ? v : d->a * expm1(v);
-	case CUDNN_ACTIVATION_SWISH: return v / (1 + exp(-d->b * v));
-	default: abort();
-	}
-}
 
 static bool same_shape(const struct fake_desc *a, const struct fake_desc *b)
 {
 	return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof(int)) == 0;
-}
-
-cudnnStatus_t cudnnActivationForward(cudnnHandle_t h, cudnnActivationDescriptor_t d, const void *alpha,
-	const cudnnTensorDescriptor_t x_desc, const void *x, const void *beta,
-	const cudnnTensorDescriptor_t y_desc, void *y)
-{
-	const struct fake_desc *xd = fake_is(x_desc, FAKE_TENSOR), *yd = fake_is(y_desc, FAKE_TENSOR);
-	int at[8];
-	if (!h || !same_shape(xd, yd) || xd->type != yd->type || fake_scalar(beta, xd->type) != 0 ||
-		xd->rank < 4 || xd->rank > 5)
-		return CUDNN_STATUS_BAD_PARAM;
-	for (int64_t i = 0; i < fake_volume(yd); i++) {
-		fake_at(yd, i, at);
-		fake_store(y, yd->type, fake_place(yd, at), fake_scalar(alpha, xd->type) *
-			activate(fake_is(d, FAKE_ACTIVATION), fake_load(x, xd->type, fake_place(xd, at))));
-	}
-	fake_done(__func__, yd);
-	return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnSetOpTensorDescriptor(
-	cudnnOpTensorDescriptor_t d, cudnnOpTensorOp_t op, cudnnDataType_t compute, cudnnNanPropagation_t nan)
-{
-	(void)nan;
-	SET(d)->mode = (int)op;
-	SET(d)->compute = compute;
-	return CUDNN_STATUS_SUCCESS;
-}
-
-static double operate(int op, double a, double b)
-{
-	switch (op) {
-	case CUDNN_OP_TENSOR_ADD: return a + b;
-	case CUDNN_OP_TENSOR_MUL: return a * b;
-	case CUDNN_OP_TENSOR_MIN: return fmin(a, b);
-	case CUDNN_OP_TENSOR_MAX: return fmax(a, b);
-	case CUDNN_OP_TENSOR_SQRT: return sqrt(a);
-	default: abort();
-	}
 }
 
 static bool broadcasts(const struct fake_desc *small, const struct fake_desc *whole)
@@ -230,27 +154,6 @@ static bool broadcasts(const struct fake_desc *small, const struct fake_desc *wh
 	for (int i = 0; good && i < whole->rank; i++)
 		good = small->dim[i] == 1 || small->dim[i] == whole->dim[i];
 	return good;
-}
-
-cudnnStatus_t cudnnOpTensor(cudnnHandle_t h, const cudnnOpTensorDescriptor_t d, const void *alpha1,
-	const cudnnTensorDescriptor_t a_desc, const void *a, const void *alpha2,
-	const cudnnTensorDescriptor_t b_desc, const void *b, const void *beta,
-	const cudnnTensorDescriptor_t c_desc, void *c)
-{
-	const struct fake_desc *ad = fake_is(a_desc, FAKE_TENSOR), *bd = fake_is(b_desc, FAKE_TENSOR);
-	const struct fake_desc *cd = fake_is(c_desc, FAKE_TENSOR);
-	int at[8];
-	if (!h || !same_shape(ad, cd) || !broadcasts(bd, ad) || fake_scalar(beta, ad->type) != 0 ||
-		(ad->type == CUDNN_DATA_DOUBLE) != (SET(d)->compute == CUDNN_DATA_DOUBLE))
-		return CUDNN_STATUS_BAD_PARAM;
-	for (int64_t i = 0; i < fake_volume(cd); i++) {
-		fake_at(cd, i, at);
-		fake_store(c, cd->type, fake_place(cd, at), operate(SET(d)->mode,
-			fake_scalar(alpha1, ad->type) * fake_load(a, ad->type, fake_place(ad, at)),
-			fake_scalar(alpha2, ad->type) * fake_load(b, bd->type, fake_place(bd, at))));
-	}
-	fake_done(__func__, cd);
-	return CUDNN_STATUS_SUCCESS;
 }
 
 /* c = alpha * a + beta * c */
@@ -268,22 +171,6 @@ static cudnnStatus_t blend(const char *function, const struct fake_desc *ad, con
 	}
 	fake_done(function, cd);
 	return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnAddTensor(cudnnHandle_t h, const void *alpha, const cudnnTensorDescriptor_t a_desc,
-	const void *a, const void *beta, const cudnnTensorDescriptor_t c_desc, void *c)
-{
-	const struct fake_desc *ad = fake_is(a_desc, FAKE_TENSOR), *cd = fake_is(c_desc, FAKE_TENSOR);
-	(void)h;
-	return blend(__func__, ad, a, fake_scalar(alpha, ad->type), cd, c, fake_scalar(beta, ad->type));
-}
-
-cudnnStatus_t cudnnScaleTensor(
-	cudnnHandle_t h, const cudnnTensorDescriptor_t y_desc, void *y, const void *alpha)
-{
-	const struct fake_desc *yd = fake_is(y_desc, FAKE_TENSOR);
-	(void)h;
-	return blend(__func__, yd, y, fake_scalar(alpha, yd->type), yd, y, 0);
 }
 
 cudnnStatus_t cudnnTransformTensor(cudnnHandle_t h, const void *alpha, const cudnnTensorDescriptor_t x_desc,

@@ -1,5 +1,5 @@
-/* The real cuDNN without a device: it must accept the legacy backend's descriptors and compute the output
- * sizes of the problems. Functions that need a handle are faked. Skipped if cuDNN is not installed. */
+/* The real cuDNN without a device: it must accept the legacy backend's descriptors. Functions
+ * that need a handle are faked. Skipped if cuDNN is not installed. */
 #include "config.h"
 
 #include "tap.h"
@@ -14,78 +14,8 @@
 
 static struct cudnn_api functions;
 static void *handle;
-static int compared, differing;
 
 /* ---- functions that need a device ---- */
-
-static cudnnStatus_t no_ranking(cudnnHandle_t h, const cudnnTensorDescriptor_t x,
-	const cudnnFilterDescriptor_t w, const cudnnConvolutionDescriptor_t conv,
-	const cudnnTensorDescriptor_t y, const int asked, int *count, cudnnConvolutionFwdAlgoPerf_t *found)
-{
-	(void)h;
-	(void)x;
-	(void)w;
-	(void)conv;
-	(void)y;
-	(void)asked;
-	(void)found;
-	*count = 0;
-	return CUDNN_STATUS_NOT_SUPPORTED;
-}
-
-static cudnnStatus_t no_backward_ranking(cudnnHandle_t h, const cudnnFilterDescriptor_t w,
-	const cudnnTensorDescriptor_t dy, const cudnnConvolutionDescriptor_t conv,
-	const cudnnTensorDescriptor_t dx, const int asked, int *count,
-	cudnnConvolutionBwdDataAlgoPerf_t *found)
-{
-	(void)h;
-	(void)w;
-	(void)dy;
-	(void)conv;
-	(void)dx;
-	(void)asked;
-	(void)found;
-	*count = 0;
-	return CUDNN_STATUS_NOT_SUPPORTED;
-}
-
-/* Output sizes computed by cuDNN, and those of the descriptor of y. */
-static void compare(cudnnConvolutionDescriptor_t conv, cudnnTensorDescriptor_t x, cudnnFilterDescriptor_t w,
-	cudnnTensorDescriptor_t y)
-{
-	__typeof__(cudnnGetTensorNdDescriptor) *get = dlsym(handle, "cudnnGetTensorNdDescriptor");
-	__typeof__(cudnnGetConvolutionNdForwardOutputDim) *size =
-		dlsym(handle, "cudnnGetConvolutionNdForwardOutputDim");
-	cudnnDataType_t type;
-	int rank = 0, dim[CUDNN_DIM_MAX], stride[CUDNN_DIM_MAX], found[CUDNN_DIM_MAX];
-	bool good = get && size && get(y, CUDNN_DIM_MAX, &type, &rank, dim, stride) == CUDNN_STATUS_SUCCESS &&
-		size(conv, x, w, rank, found) == CUDNN_STATUS_SUCCESS;
-	compared++;
-	if (!good || memcmp(dim, found, (size_t)rank * sizeof(int)) != 0)
-		differing++;
-}
-
-static cudnnStatus_t forward_workspace(cudnnHandle_t h, const cudnnTensorDescriptor_t x,
-	const cudnnFilterDescriptor_t w, const cudnnConvolutionDescriptor_t conv,
-	const cudnnTensorDescriptor_t y, cudnnConvolutionFwdAlgo_t algorithm, size_t *bytes)
-{
-	(void)h;
-	(void)algorithm;
-	compare(conv, x, w, y);
-	*bytes = 0;
-	return CUDNN_STATUS_SUCCESS;
-}
-
-static cudnnStatus_t backward_workspace(cudnnHandle_t h, const cudnnFilterDescriptor_t w,
-	const cudnnTensorDescriptor_t dy, const cudnnConvolutionDescriptor_t conv,
-	const cudnnTensorDescriptor_t dx, cudnnConvolutionBwdDataAlgo_t algorithm, size_t *bytes)
-{
-	(void)h;
-	(void)algorithm;
-	compare(conv, dx, w, dy);
-	*bytes = 0;
-	return CUDNN_STATUS_SUCCESS;
-}
 
 static cudnnStatus_t reduction_workspace(cudnnHandle_t h, const cudnnReduceTensorDescriptor_t d,
 	const cudnnTensorDescriptor_t a, const cudnnTensorDescriptor_t c, size_t *bytes)
@@ -164,17 +94,6 @@ cudaError_t cudaFree(void *p)
 	return cudaSuccess;
 }
 
-cudaError_t cudaMemcpyAsync(
-	void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
-{
-	(void)to;
-	(void)from;
-	(void)bytes;
-	(void)kind;
-	(void)stream;
-	return cudaErrorNoDevice;
-}
-
 static bool library_open(void)
 {
 	handle = dlopen("libcudnn.so.9", RTLD_LAZY | RTLD_LOCAL);
@@ -186,10 +105,6 @@ static bool library_open(void)
 	CUDNN_GRAPH_FUNCTIONS(LOAD)
 	CUDNN_LEGACY_FUNCTIONS(LOAD)
 #undef LOAD
-	functions.cudnnGetConvolutionForwardAlgorithm_v7 = no_ranking;
-	functions.cudnnGetConvolutionBackwardDataAlgorithm_v7 = no_backward_ranking;
-	functions.cudnnGetConvolutionForwardWorkspaceSize = forward_workspace;
-	functions.cudnnGetConvolutionBackwardDataWorkspaceSize = backward_workspace;
 	functions.cudnnGetReductionWorkspaceSize = reduction_workspace;
 	functions.cudnnGetRNNTempSpaceSizes = rnn_workspace;
 	functions.cudnnSetDropoutDescriptor = no_dropout;
@@ -202,29 +117,6 @@ static const struct {
 	const char *text;
 	int count; /* number of candidates; none can be dropped without a device */
 } taken[] = {
-	{ "conv:f32,f32.c,f32/f32:n2c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", 24 },
-	{ "conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n2c64h56w56k128r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:g1", 24 },
-	{ "conv:f16@nxc,f16.c@nxc,f16@nxc/f32:n2c64h57w56k128r5s3:ph2pw1qh2qw1:sh2sw1:dh1dw2:g2", 16 },
-	{ "conv:bf16,bf16.c,bf16/f32:n2c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g64", 16 },
-	{ "conv:f64,f64.c,f64/f64:n2c6h5w6k4r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1", 8 },
-	{ "conv:f32,f32.c,f32/f32:n2c3w99k4s3:pw1qw1:sw2:dw1:g1", 24 },
-	{ "conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n2c3w99k4s3:pw1qw1:sw2:dw1:g1", 24 },
-	{ "conv:f32,f32.c,f32/f32:n1c2d14h15w13k3t3r2s1:pd1ph0pw0qd1qh0qw0:sd1sh2sw1:dd1dh1dw1:g1", 24 },
-	{ "conv:f32,f32.c,f32/f32:n1c2h6w6k2r3s3:ph1pw1qh0qw0:sh2sw2:dh1dw1:g1", 24 },
-	{ "conv:f32,f32.c,f32/f32:n2c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+add:f32+relu",
-		24 },
-	{ "conv:f16,f16.c,f16/f32:n2c64w56k64s3:pw1qw1:sw1:dw1:g1+bias:f16.c", 4 },
-	{ "deconv:f32,f32.c,f32/f32:n1c3h4w5k2r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:uh1uw0:g1", 18 },
-	{ "deconv:f16@nxc,f16.c@nxc,f16@nxc/f32:n2c4h3w3k6r2s2:ph0pw0qh0qw0:sh2sw2:dh1dw1:uh0uw0:g2", 12 },
-	{ "eltwise:f32,f32:relu:2x3x4x5", 1 },
-	{ "eltwise:f32,f32:clip,0,6:7", 1 },
-	{ "eltwise:f16@nxc,f16@nxc:swish,1.5:2x3x4x5", 1 },
-	{ "eltwise:bf16,bf16:elu,0.5:2x1x3x1x2x3", 1 },
-	{ "eltwise:f32,f32:sqrt:2x3", 1 },
-	{ "eltwise:f32,f32:affine,2.5,0:2x3x2", 2 },
-	{ "binary:f32,f32,f32:add:2x3x4x5:3x1x1", 2 },
-	{ "binary:f16,f16,f16:sub:4:2x3x4", 1 },
-	{ "binary:f64,f64,f64:mul:2x3x4:3x1", 1 },
 	{ "pool:f32,f32:max:n1c2h7w6r3s2:ph1pw1qh1qw1:sh2sw1:dh1dw1", 2 },
 	{ "pool:f16@nxc,f16@nxc:avg_include:n2c2h7w6r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1", 1 },
 	{ "pool:f32,f32:avg_exclude:n1c2w7s2:pw0qw0:sw2:dw1", 1 },
@@ -238,8 +130,6 @@ static const struct {
 	{ "lrn:f32,f32:across,0.0001,0.75:2x6x2x3:n5", 1 },
 	{ "reduce:f32,f32:mean:2x3x4x5:2x3x1x1", 1 },
 	{ "reduce:f16,f16:l2:2x3:1x3", 1 },
-	{ "transpose:f32,f32:2x3x4x5:perm0x2x3x1", 1 },
-	{ "transpose:f16,f16:4x6:perm1x0", 1 },
 };
 
 /* Addresses of an rnn's weights from the real library. Called with an invalid handle, hence in a child
@@ -278,8 +168,6 @@ int main(void)
 		if (count > 0)
 			backend_cudnn_legacy.forget(&list);
 	}
-	ok(compared > 100 && differing == 0, "cuDNN finds the sizes of %d outputs as problems say, %d differ",
-		compared, differing);
 	test_rnn("rnn:f32,f32.c,f32:lstm:t3n2i4h5d1", 9);
 	test_rnn("rnn:f32,f32.c,f32:gru:t3n2i7h5d1", 9);
 	test_rnn("rnn:f32,f32.c,f32:lstm:t3n2i64h128d2", 9);

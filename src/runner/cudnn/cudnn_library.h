@@ -33,38 +33,12 @@
 	_(cudnnCreateTensorDescriptor)               \
 	_(cudnnSetTensorNdDescriptor)                \
 	_(cudnnDestroyTensorDescriptor)              \
-	_(cudnnCreateFilterDescriptor)               \
-	_(cudnnSetFilterNdDescriptor)                \
-	_(cudnnDestroyFilterDescriptor)              \
-	_(cudnnCreateConvolutionDescriptor)          \
-	_(cudnnSetConvolutionNdDescriptor)           \
-	_(cudnnSetConvolutionMathType)               \
-	_(cudnnSetConvolutionGroupCount)             \
-	_(cudnnDestroyConvolutionDescriptor)         \
-	_(cudnnGetConvolutionForwardAlgorithm_v7)    \
-	_(cudnnGetConvolutionForwardWorkspaceSize)   \
-	_(cudnnConvolutionForward)                   \
-	_(cudnnConvolutionBiasActivationForward)     \
-	_(cudnnGetConvolutionBackwardDataAlgorithm_v7)  \
-	_(cudnnGetConvolutionBackwardDataWorkspaceSize) \
-	_(cudnnConvolutionBackwardData)              \
-	_(cudnnCreateActivationDescriptor)           \
-	_(cudnnSetActivationDescriptor)              \
-	_(cudnnSetActivationDescriptorSwishBeta)     \
-	_(cudnnDestroyActivationDescriptor)          \
-	_(cudnnActivationForward)                    \
 	_(cudnnCreatePoolingDescriptor)              \
 	_(cudnnSetPoolingNdDescriptor)               \
 	_(cudnnDestroyPoolingDescriptor)             \
 	_(cudnnPoolingForward)                       \
 	_(cudnnSoftmaxForward)                       \
 	_(cudnnBatchNormalizationForwardInference)   \
-	_(cudnnCreateOpTensorDescriptor)             \
-	_(cudnnSetOpTensorDescriptor)                \
-	_(cudnnDestroyOpTensorDescriptor)            \
-	_(cudnnOpTensor)                             \
-	_(cudnnAddTensor)                            \
-	_(cudnnScaleTensor)                          \
 	_(cudnnTransformTensor)                      \
 	_(cudnnCreateLRNDescriptor)                  \
 	_(cudnnSetLRNDescriptor)                     \

@@ -1,4 +1,6 @@
-/* The backend of cuDNN's legacy API, which many frameworks still call besides the graph API. */
+/* The backend of cuDNN's legacy API for what the graph API lacks or has only in part: recurrent layers,
+ * pooling, LRN, dropout, reductions, batch normalization, softmax. Convolutions, pointwise operations and
+ * transposes have graph engines and our own kernels. */
 #include "config.h"
 
 #include <assert.h>
@@ -17,15 +19,10 @@ static const struct {
 	enum kernel kernel;
 	int (*offer)(struct cudnn_legacy_offers *o, struct error *err);
 } kernels[] = {
-	{ KERNEL_CONV, cudnn_legacy_conv_offer },
-	{ KERNEL_DECONV, cudnn_legacy_deconv_offer },
 	{ KERNEL_POOL, cudnn_legacy_pool_offer },
 	{ KERNEL_BATCHNORM, cudnn_legacy_batchnorm_offer },
 	{ KERNEL_SOFTMAX, cudnn_legacy_softmax_offer },
-	{ KERNEL_ELTWISE, cudnn_legacy_eltwise_offer },
-	{ KERNEL_BINARY, cudnn_legacy_binary_offer },
 	{ KERNEL_REDUCE, cudnn_legacy_reduce_offer },
-	{ KERNEL_TRANSPOSE, cudnn_legacy_transpose_offer },
 	{ KERNEL_LRN, cudnn_legacy_lrn_offer },
 	{ KERNEL_DROPOUT, cudnn_legacy_dropout_offer },
 	{ KERNEL_RNN, cudnn_legacy_rnn_offer },

@@ -19,7 +19,7 @@ struct cudnn_legacy_offer {
 	const char *math;
 	enum matrix matrix;
 	int algorithm;             /* cuDNN's enumerator */
-	cudnnMathType_t type;      /* math type of conv, deconv, rnn */
+	cudnnMathType_t type;      /* math type of rnn */
 	double workspace_bytes;
 };
 
@@ -52,21 +52,14 @@ struct cudnn_legacy {
 	int algorithm;
 	cudnnMathType_t type;
 	cudnnTensorDescriptor_t tensor[CUDNN_LEGACY_TENSORS];
-	cudnnFilterDescriptor_t filter;
-	cudnnConvolutionDescriptor_t conv;
-	cudnnActivationDescriptor_t activation;
 	cudnnPoolingDescriptor_t pooling;
-	cudnnOpTensorDescriptor_t op;
 	cudnnReduceTensorDescriptor_t reduce;
 	cudnnLRNDescriptor_t lrn;
 	cudnnDropoutDescriptor_t dropout;
 	cudnnRNNDescriptor_t rnn;
 	cudnnRNNDataDescriptor_t data[2];
 	union cudnn_legacy_scalar one, zero;
-	union cudnn_legacy_scalar factor, other; /* binary: alpha1, alpha2; scaling: factor is alpha */
 	void *states;              /* dropout: device memory of the random generator */
-	int operand[2];            /* binary: our operands that are cuDNN's A and B */
-	int bias, residual;        /* conv: indices of the epilogues, -1 if absent */
 	size_t workspace;          /* bytes that cuDNN needs */
 	size_t extra;              /* bytes that we need, after cuDNN's */
 	double workspace_bytes;    /* sum of both */
@@ -93,36 +86,24 @@ struct cudnn_legacy_offer *cudnn_legacy_add(struct cudnn_legacy_offers *o, const
 int cudnn_legacy_type(enum dtype t, cudnnDataType_t *to, struct error *err);
 /* Returns the compute type: f64 for f64, s32 for 8-bit integers, else f32. */
 cudnnDataType_t cudnn_legacy_compute(enum dtype t);
-union cudnn_legacy_scalar cudnn_legacy_scalar(const struct problem *p, double value);
 /* Makes tensor[slot] from a layout, lifted to at least 4 dimensions: n c 1 w, n c 1 1, 1 c 1 1. */
 int cudnn_legacy_tensor(
 	struct cudnn_legacy *l, int slot, const struct cuda_layout *layout, struct error *err);
-struct cuda_layout cudnn_legacy_lift(const struct cuda_layout *layout);
 /* Makes tensor[slot + i] for the layouts of an element-wise operation: shapes are aligned at their last
  * dimensions (sizes of 1 broadcast), and dimensions are joined if there are more than cuDNN takes. */
 int cudnn_legacy_tensors(struct cudnn_legacy *l, int slot, const struct cuda_layout *const *layouts,
 	int count, struct error *err);
-/* Sets the filter format, NCHW or NHWC. Returns -1 and sets err if the weights are not dense in one of
- * them. */
-int cudnn_legacy_format(const struct cuda_layout *layout, cudnnTensorFormat_t *format, struct error *err);
 /* Returns -1 and sets err if the problem has epilogues. */
 int cudnn_legacy_refuse_epilogues(const struct problem *p, struct error *err);
-/* True if type, shape and layout are equal. */
-bool cudnn_legacy_same(const struct cuda_layout *a, const struct cuda_layout *b);
 /* Converts to int. Returns -1 and sets err if the value is negative or too large. */
 int cudnn_legacy_int(int64_t value, int *to, struct error *err);
 
 /* Add the candidates of one kernel each. Return -1 and set err if this API cannot express the problem. */
-int cudnn_legacy_conv_offer(struct cudnn_legacy_offers *o, struct error *err);
-int cudnn_legacy_deconv_offer(struct cudnn_legacy_offers *o, struct error *err);
 int cudnn_legacy_pool_offer(struct cudnn_legacy_offers *o, struct error *err);
-int cudnn_legacy_eltwise_offer(struct cudnn_legacy_offers *o, struct error *err);
-int cudnn_legacy_binary_offer(struct cudnn_legacy_offers *o, struct error *err);
 int cudnn_legacy_softmax_offer(struct cudnn_legacy_offers *o, struct error *err);
 int cudnn_legacy_batchnorm_offer(struct cudnn_legacy_offers *o, struct error *err);
 int cudnn_legacy_lrn_offer(struct cudnn_legacy_offers *o, struct error *err);
 int cudnn_legacy_reduce_offer(struct cudnn_legacy_offers *o, struct error *err);
-int cudnn_legacy_transpose_offer(struct cudnn_legacy_offers *o, struct error *err);
 int cudnn_legacy_dropout_offer(struct cudnn_legacy_offers *o, struct error *err);
 int cudnn_legacy_rnn_offer(struct cudnn_legacy_offers *o, struct error *err);
 

@@ -1,3 +1,4 @@
+/* What all candidates of the legacy API share: their descriptors, types and layouts. */
 #include "config.h"
 
 #include "runner/cudnn_legacy/cudnn_legacy.h"
@@ -12,17 +13,27 @@
 
 /* ---- opening and closing a candidate ---- */
 
+static union cudnn_legacy_scalar scalar(const struct problem *p, double value)
+{
+	union cudnn_legacy_scalar s = { .f64 = 0 };
+	if (p->operand[0].dtype == DTYPE_F64)
+		s.f64 = value;
+	else
+		s.f32 = (float)value;
+	return s;
+}
+
 int cudnn_legacy_open(struct cudnn_legacy *l, const struct problem *p, const struct cudnn_legacy_offer *o,
 	struct error *err)
 {
-	*l = (struct cudnn_legacy){ .problem = *p, .way = o->way, .algorithm = o->algorithm, .type = o->type,
-		.bias = -1, .residual = -1 };
+	*l = (struct cudnn_legacy){ .problem = *p, .way = o->way, .algorithm = o->algorithm,
+		.type = o->type };
 	l->api = cudnn_library(err);
 	l->handle = l->api ? cudnn_handle(err) : NULL;
 	if (!l->handle)
 		return -1;
-	l->one = cudnn_legacy_scalar(p, 1);
-	l->zero = cudnn_legacy_scalar(p, 0);
+	l->one = scalar(p, 1);
+	l->zero = scalar(p, 0);
 	int bad = l->way ? l->way->plan(l, o, err) : 0;
 	if (bad) {
 		cudnn_legacy_close(l);
@@ -37,16 +48,8 @@ void cudnn_legacy_close(struct cudnn_legacy *l)
 	for (int i = 0; i < CUDNN_LEGACY_TENSORS; i++)
 		if (l->tensor[i])
 			l->api->cudnnDestroyTensorDescriptor(l->tensor[i]);
-	if (l->filter)
-		l->api->cudnnDestroyFilterDescriptor(l->filter);
-	if (l->conv)
-		l->api->cudnnDestroyConvolutionDescriptor(l->conv);
-	if (l->activation)
-		l->api->cudnnDestroyActivationDescriptor(l->activation);
 	if (l->pooling)
 		l->api->cudnnDestroyPoolingDescriptor(l->pooling);
-	if (l->op)
-		l->api->cudnnDestroyOpTensorDescriptor(l->op);
 	if (l->reduce)
 		l->api->cudnnDestroyReduceTensorDescriptor(l->reduce);
 	if (l->lrn)
@@ -114,16 +117,6 @@ cudnnDataType_t cudnn_legacy_compute(enum dtype t)
 						 : CUDNN_DATA_FLOAT;
 }
 
-union cudnn_legacy_scalar cudnn_legacy_scalar(const struct problem *p, double value)
-{
-	union cudnn_legacy_scalar s = { .f64 = 0 };
-	if (p->operand[0].dtype == DTYPE_F64)
-		s.f64 = value;
-	else
-		s.f32 = (float)value;
-	return s;
-}
-
 int cudnn_legacy_int(int64_t value, int *to, struct error *err)
 {
 	*to = (int)value;
@@ -132,15 +125,6 @@ int cudnn_legacy_int(int64_t value, int *to, struct error *err)
 }
 
 /* ---- layouts ---- */
-
-bool cudnn_legacy_same(const struct cuda_layout *a, const struct cuda_layout *b)
-{
-	bool same = a->shape.rank == b->shape.rank && a->dtype == b->dtype;
-	for (int i = 0; same && i < a->shape.rank; i++)
-		same = a->shape.dim[i] == b->shape.dim[i] &&
-			(a->stride[i] == b->stride[i] || a->shape.dim[i] == 1);
-	return same;
-}
 
 /* Inserts a dimension of size 1 before index `at`. */
 static void layout_insert(struct cuda_layout *l, int at)
@@ -155,7 +139,7 @@ static void layout_insert(struct cuda_layout *l, int at)
 	l->shape.rank++;
 }
 
-struct cuda_layout cudnn_legacy_lift(const struct cuda_layout *layout)
+static struct cuda_layout lift(const struct cuda_layout *layout)
 {
 	struct cuda_layout l = *layout;
 	if (l.shape.rank == 1)
@@ -183,7 +167,7 @@ static int tensor_set(struct cudnn_legacy *l, int slot, const struct cuda_layout
 
 int cudnn_legacy_tensor(struct cudnn_legacy *l, int slot, const struct cuda_layout *layout, struct error *err)
 {
-	struct cuda_layout lifted = cudnn_legacy_lift(layout);
+	struct cuda_layout lifted = lift(layout);
 	return tensor_set(l, slot, &lifted, err);
 }
 
@@ -225,7 +209,7 @@ int cudnn_legacy_tensors(struct cudnn_legacy *l, int slot, const struct cuda_lay
 		all[i] = *layouts[i];
 		while (all[i].shape.rank < rank)
 			layout_insert(&all[i], 0);
-		all[i] = cudnn_legacy_lift(&all[i]);
+		all[i] = lift(&all[i]);
 	}
 	for (int i = rank - 2; i >= 0 && all[0].shape.rank > RANK_MOST; i--)
 		layouts_join(all, count, i);
@@ -236,32 +220,4 @@ int cudnn_legacy_tensors(struct cudnn_legacy *l, int slot, const struct cuda_lay
 		if (tensor_set(l, slot + i, &all[i], err))
 			return -1;
 	return 0;
-}
-
-/* True if the layout is dense with its dimensions in this order, outermost first. */
-static bool is_dense(const struct cuda_layout *l, const int *order)
-{
-	int64_t step = 1;
-	for (int i = l->shape.rank - 1; i >= 0; i--) {
-		if (l->shape.dim[order[i]] != 1 && l->stride[order[i]] != step)
-			return false;
-		step *= l->shape.dim[order[i]];
-	}
-	return true;
-}
-
-int cudnn_legacy_format(const struct cuda_layout *layout, cudnnTensorFormat_t *format, struct error *err)
-{
-	int order[PROBLEM_RANK], rank = layout->shape.rank;
-	for (int i = 0; i < rank; i++)
-		order[i] = i;
-	*format = CUDNN_TENSOR_NCHW;
-	if (is_dense(layout, order))
-		return 0;
-	for (int i = 1; i + 1 < rank; i++)
-		order[i] = i + 1;
-	order[rank - 1] = 1;
-	*format = CUDNN_TENSOR_NHWC;
-	return is_dense(layout, order) ? 0 :
-		error_set(err, "cuDNN's legacy API needs dense filters, ncx or nxc");
 }

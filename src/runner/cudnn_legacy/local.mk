@@ -5,10 +5,8 @@ endif
 librunner_cudnn_legacy_a_SOURCES = \
 	src/runner/cudnn_legacy/backend_cudnn_legacy.c \
 	src/runner/cudnn_legacy/cudnn_legacy.h \
-	src/runner/cudnn_legacy/cudnn_legacy_conv.c \
 	src/runner/cudnn_legacy/cudnn_legacy_desc.c \
 	src/runner/cudnn_legacy/cudnn_legacy_layer.c \
-	src/runner/cudnn_legacy/cudnn_legacy_plain.c \
 	src/runner/cudnn_legacy/cudnn_legacy_rnn.c
 
 # on a stand-in of the library
