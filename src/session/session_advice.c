@@ -224,7 +224,8 @@ static int plans_of(const struct variant_ground *grounds, int count, struct advi
 {
 	for (int i = 0; i < count; i++)
 		plans[i] = (struct advice_plan){ .on = grounds[i].on, .dtype = grounds[i].dtype ?
-			dtype_name(grounds[i].dtype) : plan_type_name(grounds[i].on.plan) };
+			dtype_name(grounds[i].dtype) : plan_type_name(grounds[i].on.plan),
+			.matrix = grounds[i].scenario.matrix };
 	return count;
 }
 

@@ -78,6 +78,18 @@ import json
 d, h = (json.loads(open(f).readline()) for f in ('out', 'h100'))
 assert {x['device']: x['estimate_ns'] for x in d['would_reach']['devices']}['h100'] == h['least_ns']"
 ok $? "the bound of another device is that of its own advice"
+for type in f16 bf16; do
+    "$BENANZA" bound -d h100 -t $type --db none.db --json "$resnet" >$type 2>err || break
+done
+python3 -c "
+import json
+h, f, b = (json.loads(open(f).readline()) for f in ('h100', 'f16', 'bf16'))
+units = [x for x in h['advice'] if x['kind'] == 'type and units']
+assert [x['title'] for x in units] == ['f16 and matrix units'], units
+same = lambda x, y: abs(x - y) < 1
+assert same(h['estimate_ns'] - units[0]['saves_ns'], f['estimate_ns'])
+assert 'matrix' in f['scenario']['what_if'] and same(f['estimate_ns'], b['estimate_ns'])"
+ok $? "a type of 16 bits uses a GPU's matrix units, in advice as with -t"
 "$BENANZA" advise -d t4 --db none.db --target 5000/s --json "$resnet" >out 2>err
 json "[x['batch'] for x in d['would_reach']['batches']][:3] == [1, 2, 4] and
     all(not x['reached'] for x in d['would_reach']['batches'])" "a throughput: larger batches"

@@ -39,7 +39,8 @@ static void world_open(struct world *w)
 {
 	*w = (struct world){ .m = make_begin(), .results = results_new() };
 	w->fusion = model(w->m, CONV, RELU);
-	w->plans[0] = (struct advice_plan){ *GROUND(&w->m->plan, w->fusion, w->results, &gpu), "f32" };
+	w->plans[0] = (struct advice_plan){ .on = *GROUND(&w->m->plan, w->fusion, w->results, &gpu),
+		.dtype = "f32" };
 }
 
 static void world_close(struct world *w)
@@ -172,7 +173,8 @@ static void other_type(void)
 	half = (struct world){ .m = make_begin() };
 	half.m->dtype = half.m->plan.dtype = DTYPE_F16;
 	half.fusion = model(half.m, CONV_F16, RELU_F16);
-	w.plans[1] = (struct advice_plan){ *GROUND(&half.m->plan, half.fusion, w.results, &gpu), "f16" };
+	w.plans[1] = (struct advice_plan){ .on = *GROUND(&half.m->plan, half.fusion, w.results, &gpu),
+		.dtype = "f16" };
 	measure(w.results, CONV, 100);
 	measure(w.results, RELU, 20);
 	algorithm(&w, CONV_F16, 0, MATRIX_YES, "strict", 20);
@@ -184,6 +186,12 @@ static void other_type(void)
 	is_str(l.items[0].title, "f16 and matrix units", "... they are advised together");
 	is_str(l.items[0].dtype, "f16", "... and the scenario has that type");
 	near(l.least_ns, 60, 1e-12, "the bound is that of the type");
+	algorithm(&w, CONV_F16, 0, MATRIX_NO, "strict", 30);
+	l = find(&w, 2, NAN);
+	is_str(l.items[0].title, "f16", "units that save too little beside the type are not advised");
+	w.plans[1].matrix = true;
+	l = find(&w, 2, NAN);
+	is_str(l.items[0].title, "f16 and matrix units", "... unless a run in the type uses them anyway");
 	fusion_free(half.fusion);
 	make_end(half.m);
 	world_close(&w);
@@ -219,8 +227,8 @@ static void lacking(void)
 		half = (struct world){ .m = make_begin() };
 		half.m->dtype = half.m->plan.dtype = DTYPE_F16;
 		half.fusion = model(half.m, CONV_F16, RELU_F16);
-		w.plans[1] = (struct advice_plan){ *GROUND(&half.m->plan, half.fusion, w.results, &gpu),
-			"f16" };
+		w.plans[1] = (struct advice_plan){ .on = *GROUND(&half.m->plan, half.fusion, w.results, &gpu),
+			.dtype = "f16" };
 		algorithm(&w, CONV, 0, MATRIX_NO, "strict", 100);
 		if (i) {
 			algorithm(&w, RELU, 0, MATRIX_NO, "strict", 50);
@@ -290,7 +298,8 @@ static void rewrites(void)
 	plan_pad(p);
 	plan_find_folds(p);
 	w.fusion = fusion_find(p);
-	w.plans[0] = (struct advice_plan){ *GROUND(p, w.fusion, w.results, &gpu), "f32" };
+	w.plans[0] = (struct advice_plan){ .on = *GROUND(p, w.fusion, w.results, &gpu),
+		.dtype = "f32" };
 	measure(w.results, NARROW, 100);
 	measure(w.results, CONV, 70);
 	measure(w.results, SOFTMAX, 40);
@@ -330,7 +339,8 @@ static void removed_place(void)
 	struct plan *p = make_finish(w.m);
 	plan_find_folds(p);
 	w.fusion = fusion_find(p);
-	w.plans[0] = (struct advice_plan){ *GROUND(p, w.fusion, w.results, &gpu), "f32" };
+	w.plans[0] = (struct advice_plan){ .on = *GROUND(p, w.fusion, w.results, &gpu),
+		.dtype = "f32" };
 	measure(w.results, CONV, 100);
 	measure(w.results, RELU, 40);
 	measure(w.results, FUSED, 110);

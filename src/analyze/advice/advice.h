@@ -75,6 +75,7 @@ struct advice_list {
 struct advice_plan {
 	struct ground on;
 	const char *dtype;
+	bool matrix; /* a run in this type uses matrix units, without being asked to */
 };
 
 /* Finds advice for the scenario `start` of plans[0]. Greedy: the move that saves most under all moves before

@@ -198,11 +198,14 @@ static void add_units(struct adviser *d)
 		if ((matrix && d->start.matrix) || (relaxed && d->start.relaxed) ||
 			!(type || matrix || relaxed))
 			continue;
+		bool meant = type && d->plans[i / 4].matrix;
+		if (meant && !matrix && !d->start.matrix)
+			continue;
 		struct move *m = move_add(d, ADVICE_UNITS);
 		m->plan = type ? i / 4 : -1;
 		m->matrix = matrix;
 		m->relaxed = relaxed;
-		m->changes = type + matrix + relaxed;
+		m->changes = type + (matrix && !meant) + relaxed;
 		m->shown.title = arena_printf(d->arena, "%s%s%s%s%s", type ? d->plans[i / 4].dtype : "",
 			type && matrix ? " and " : "", matrix ? "matrix units" : "",
 			(type || matrix) && relaxed ? " and " : "", relaxed ? "relaxed math" : "");
