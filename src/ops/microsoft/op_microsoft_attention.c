@@ -239,6 +239,8 @@ static int heads_sizes(const struct op_call *c, struct attention *t, struct erro
 		return op_fail(c, err, "queries of rank %d, not 3 or 5", op_rank(q));
 	t->n = op_rank(q) == 5 ? q->shape.dims[0] : op_dim_at(q, 3, 0);
 	t->query_length = t->key_length = op_rank(q) == 5 ? q->shape.dims[1] : op_dim_at(q, 3, 1);
+	if (op_rank(q) == 5 && (k || v))
+		return op_fail(c, err, "queries of rank 5 hold keys and values, which are given, too");
 	if (op_rank(q) == 5) {
 		t->head_size = t->value_size = q->shape.dims[4];
 		return 0;
