@@ -1,22 +1,15 @@
+/* Facts of layers and problems: costs, states, what is missing and why. */
 #include "config.h"
 
 #include "ui/model/private.h"
 
-#include "base/clock.h"
 #include "base/hash.h"
-#include "base/log.h"
 #include "session/state.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const struct plan *app_plan(const struct app *app)
-{
-	return session_plan(app->session);
-}
 
 const struct layer_cost *app_cost(const struct app *app, int layer)
 {
@@ -431,50 +424,4 @@ bool app_is_recorded(const struct app *app)
 {
 	const struct session *s = app->session;
 	return !session_queue(s) && !session_described(s) && !session_trouble(s)[0];
-}
-
-const char *app_clean(struct app *app, struct text t)
-{
-	return text_clean(&app->scratch, t);
-}
-
-const char *app_duration(struct app *app, double ns, bool guess)
-{
-	char text[STR_QUANTITY];
-	return arena_printf(&app->scratch, "%s%s", guess && !isnan(ns) ? "~" : "", str_duration(text, ns));
-}
-
-int app_compare_numbers(double a, double b)
-{
-	if (isnan(a) || isnan(b))
-		return isnan(a) - isnan(b);
-	return (a < b) - (a > b);
-}
-
-size_t app_break(const char *text, int columns)
-{
-	const char *end = text, *blank = NULL, *next = text;
-	while (*next) {
-		if (*next == ' ' && next > text)
-			blank = next;
-		columns -= text_code_columns(text_decode(&next));
-		if (columns < 0)
-			return (size_t)((blank ? blank : end > text ? end : next) - text);
-		end = next;
-	}
-	return (size_t)(end - text);
-}
-
-#define NOTE_COLUMNS 40 /* of the narrowest screen */
-
-void app_note(struct app *app, bool bad, const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	vsnprintf(app->note, sizeof(app->note), fmt, ap);
-	va_end(ap);
-	app->note_bad = bad;
-	app->note_ms = clock_ms();
-	if (bad || canvas_columns(app->note) >= NOTE_COLUMNS) /* it may be cut */
-		log_line("%s", app->note);
 }

@@ -3,6 +3,7 @@ noinst_LIBRARIES += libui_model.a
 libui_model_a_SOURCES = \
 	ui/model/agent.c \
 	ui/model/agent.h \
+	ui/model/app.c \
 	ui/model/app.h \
 	ui/model/beside.c \
 	ui/model/beside.h \

@@ -155,7 +155,6 @@ void listed_renew(struct app *app)
 		app->number_of[i] = app->folded_count > before ? 0 : i + 1 - app->folded_count;
 	}
 	app->seen_unfolded = app->unfold_changes;
-	app_names_renew(app);
 }
 
 int app_listed_at(const struct app *app, int layer)

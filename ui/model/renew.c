@@ -60,6 +60,7 @@ enum app_change app_renew(struct app *app)
 	}
 	if (relisted) {
 		listed_renew(app);
+		app_names_renew(app);
 		scopes_renew(app);
 		lanes_renew(app);
 	}
