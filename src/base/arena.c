@@ -1,3 +1,5 @@
+/* Arenas as lists of blocks, each larger than the last: an allocation is an addition, and all are freed at
+ * once. Also what malloc keeps of freed memory, and when it returns that to the kernel. */
 #include "config.h"
 
 #include "base/arena.h"

@@ -1,3 +1,5 @@
+/* Finds the control groups of this process in /proc/self/cgroup and the limits in their folders. A limit
+ * of an ancestor counts, so the least memory left on the way to the root is the answer. */
 #include "config.h"
 
 #include "base/cgroup.h"

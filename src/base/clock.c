@@ -1,3 +1,4 @@
+/* CLOCK_MONOTONIC in milliseconds. */
 #include "config.h"
 
 #include "base/clock.h"

@@ -1,3 +1,5 @@
+/* Widths of text in columns of a terminal, by tables of wide and combining characters, and texts cut to a
+ * width: names and paths in the middle, so that both ends stay. */
 #include "config.h"
 
 #include "base/str.h"

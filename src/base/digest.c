@@ -1,3 +1,5 @@
+/* The digest is computed in steps, so that a caller can do other work between them; it is valid only if
+ * the file's size and date are the same at the end as at the start. */
 #include "config.h"
 
 #include "base/digest.h"

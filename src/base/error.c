@@ -1,3 +1,4 @@
+/* Formats and cleans error texts. */
 #include "config.h"
 
 #include "base/error.h"

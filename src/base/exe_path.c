@@ -1,3 +1,4 @@
+/* The executable is found by /proc/self/exe. */
 #include "config.h"
 
 #include "base/exe_path.h"

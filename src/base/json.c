@@ -1,3 +1,4 @@
+/* Wrappers of jansson: numbers that may be NaN, and texts whose bytes may be no UTF-8. */
 #include "config.h"
 
 #include "base/json.h"

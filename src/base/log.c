@@ -1,3 +1,4 @@
+/* Lines go to a file or to standard error, and the last ones are kept in memory for the explorer. */
 #include "config.h"
 
 #include "base/log.h"

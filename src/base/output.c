@@ -1,3 +1,5 @@
+/* A file is written beside its path and renamed when it is complete. Pipes, devices and files with several
+ * names are written directly. */
 #include "config.h"
 
 #include "base/output.h"

@@ -1,3 +1,5 @@
+/* Growing texts, cleaning of untrusted bytes, and numbers for people. Numbers are formatted by hand:
+ * problem texts are mostly integers, and printf took most of the time of a large model. */
 #include "config.h"
 
 #include "base/str.h"

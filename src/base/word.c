@@ -1,3 +1,4 @@
+/* The nearest known word is that with the least edit distance. */
 #include "config.h"
 
 #include "base/word.h"

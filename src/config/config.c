@@ -1,3 +1,4 @@
+/* Where the configuration comes from: defaults, the file, the programs beside the executable. */
 #include "config.h"
 
 #include "config/config_private.h"

@@ -1,3 +1,5 @@
+/* A row per option: its key, type, range, default and text. All that reads, writes, prints or completes
+ * options loops over the rows. */
 #include "config.h"
 
 #include "config/option_table.h"

@@ -1,3 +1,4 @@
+/* The states of one request, and the files that an agent may read during it: only those of the request. */
 #include "config.h"
 
 #include "drive/agent.h"

@@ -1,3 +1,5 @@
+/* The weight of a problem is an estimate, fitted to measured times, from its kernel, cache states and
+ * launch modes; the rate of the problems measured so far turns it into seconds. */
 #include "config.h"
 
 #include "drive/eta.h"

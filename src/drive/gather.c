@@ -1,3 +1,4 @@
+/* Checks that the messages of an execution come in their order. */
 #include "config.h"
 
 #include "drive/gather.h"

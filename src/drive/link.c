@@ -1,3 +1,4 @@
+/* Rows for ssh, srun and similar commands: their exit statuses and what they print while they wait. */
 #include "config.h"
 
 #include "drive/link.h"

@@ -1,3 +1,5 @@
+/* A few requests are open at a time. After a crash of the runner the one that it worked on fails, and the
+ * others are sent again. */
 #include "config.h"
 
 #include "drive/planner.h"

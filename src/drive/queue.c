@@ -1,3 +1,4 @@
+/* The list of jobs, their states, and the step that feeds the runners and takes what they send. */
 #include "config.h"
 
 #include "drive/queue_private.h"

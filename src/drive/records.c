@@ -1,3 +1,5 @@
+/* Decompresses, splits and validates lines. A result counts only after the hello that says of which device
+ * it is. */
 #include "config.h"
 
 #include "drive/records.h"

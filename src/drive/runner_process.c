@@ -1,3 +1,5 @@
+/* Reads lines of a child process without blocking, recognizes the hello among what login shells print, and
+ * turns the end of a process into a reason that a user understands. */
 #include "config.h"
 
 #include "drive/runner_process.h"

@@ -1,3 +1,5 @@
+/* fork and exec. The child reports a failed exec over a pipe that closes itself on success, so that the
+ * parent gets errno. */
 #include "config.h"
 
 #include "drive/runner_spawn.h"

@@ -1,3 +1,4 @@
+/* Look-ups in a loaded model. Attributes are searched one after the other: nodes have few. */
 #include "config.h"
 
 #include "model/graph.h"

@@ -1,3 +1,4 @@
+/* Attributes of nodes: their kinds, those of function calls resolved, tensors and subgraphs in them. */
 #include "config.h"
 
 #include "model/load.h"

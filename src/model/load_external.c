@@ -1,3 +1,5 @@
+/* Reads small constants from files beside the model. Paths are hostile: none may leave the model's folder,
+ * by ".." or by a link, and what is read in total has a limit. */
 #include "config.h"
 
 #include "model/load.h"

@@ -1,3 +1,5 @@
+/* Calls of functions that the model defines are replaced by the nodes of their bodies, with names made
+ * unique. The depth of calls is limited. */
 #include "config.h"
 
 #include "model/load.h"

@@ -1,3 +1,4 @@
+/* Loads a model: skim, unpack, check, functions, graph. */
 #include "config.h"
 
 #include "model/load.h"

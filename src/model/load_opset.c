@@ -1,3 +1,5 @@
+/* The versions of the format and of each domain. A file that imports no ai.onnx gets the newest opset of
+ * the time of its format. */
 #include "config.h"
 
 #include "model/load.h"

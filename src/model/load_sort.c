@@ -1,3 +1,5 @@
+/* Depth-first topological sort, for files whose nodes are in another order than that of execution. O(nodes
+ * + edges). */
 #include "config.h"
 
 #include "model/load.h"

@@ -1,3 +1,4 @@
+/* Contents of small constants; those of large ones stay in the file. */
 #include "config.h"
 
 #include "model/load.h"

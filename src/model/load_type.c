@@ -1,3 +1,4 @@
+/* Types and shapes that the file declares for values. */
 #include "config.h"
 
 #include "model/load.h"

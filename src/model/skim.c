@@ -1,3 +1,6 @@
+/* Copies a protobuf file without the contents of large tensors: only the headers of fields are read, and
+ * the weights are jumped over, so that the time depends on the number of nodes, not on the size of the
+ * weights. */
 #include "config.h"
 
 #include "model/skim.h"

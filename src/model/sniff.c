@@ -1,3 +1,4 @@
+/* Says what a file is that is no ONNX model, by its first bytes, so that the error can name the fix. */
 #include "config.h"
 
 #include "model/sniff.h"

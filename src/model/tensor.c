@@ -1,3 +1,4 @@
+/* Element types of ONNX, and single elements of tensors as numbers. */
 #include "config.h"
 
 #include "model/tensor.h"

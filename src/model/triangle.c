@@ -1,3 +1,4 @@
+/* Whether a constant matrix is a causal mask, by all of its elements. O(elements). */
 #include "config.h"
 
 #include "model/triangle.h"

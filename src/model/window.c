@@ -1,3 +1,5 @@
+/* A window of a file that moves forward: skips are jumps, and the amount read ahead doubles while reading
+ * goes on without one. */
 #include "config.h"
 
 #include "model/window.h"

@@ -1,3 +1,4 @@
+/* Writes nodes of a graph as a model of their own. Names that are taken get a number. */
 #include "config.h"
 
 #include "model/write.h"

@@ -1,3 +1,5 @@
+/* What all rules share: checks of a call before its rule, soundness of the outputs after it, constness,
+ * and costs at upper bounds. */
 #include "config.h"
 
 #include "ops/op.h"

@@ -1,3 +1,5 @@
+/* Builds a plan: binds dimensions, infers, folds, finds quantized layers and distinct problems. If shapes
+ * contradict each other at batch 1, other batches that the file implies are tried. */
 #include "config.h"
 
 #include "plan/plan.h"

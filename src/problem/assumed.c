@@ -1,3 +1,4 @@
+/* Reads and writes what --assume says of a cost. */
 #include "config.h"
 
 #include "problem/assumed.h"

@@ -1,3 +1,4 @@
+/* Splits and joins the text of branches; parts keep their order, so that equal sets have one spelling. */
 #include "config.h"
 
 #include "problem/beside.h"

@@ -1,3 +1,5 @@
+/* Arithmetic on dimensions as polynomials in a canonical order of terms, so that equal expressions compare
+ * equal. Exact; what overflows, or grows beyond the limits of terms, becomes unknown. */
 #include "config.h"
 
 #include "problem/dim.h"

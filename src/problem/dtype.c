@@ -1,3 +1,4 @@
+/* The table of element types, and the nearest one for a misspelt word. */
 #include "config.h"
 
 #include "problem/dtype.h"

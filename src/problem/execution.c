@@ -1,3 +1,4 @@
+/* Memory of executions: texts and rows are copied into one arena, and moved with it. */
 #include "config.h"
 
 #include "problem/execution.h"

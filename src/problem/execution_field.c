@@ -1,3 +1,4 @@
+/* Rows with the offset and range of each field; the wire, the store and the export loop over them. */
 #include "config.h"
 
 #include "problem/execution_field.h"

@@ -1,3 +1,4 @@
+/* Rows with a name, a unit and a function each. */
 #include "config.h"
 
 #include "problem/execution_figure.h"

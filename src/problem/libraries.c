@@ -1,3 +1,4 @@
+/* Reads the list of libraries out of a hello. */
 #include "config.h"
 
 #include "problem/libraries.h"

@@ -1,3 +1,4 @@
+/* Cache states in order of distance, and copies of results. */
 #include "config.h"
 
 #include "problem/result.h"

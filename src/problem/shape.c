@@ -1,3 +1,5 @@
+/* Shapes of values: lists of dimensions, of which each may be unknown; a rank below 0 is an unknown shape.
+ * */
 #include "config.h"
 
 #include "problem/dim_poly.h"

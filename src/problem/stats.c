@@ -1,3 +1,5 @@
+/* Quantiles with intervals that hold for any distribution, by ranks (no normal distribution is assumed),
+ * and sketches of samples, from which pooled statistics are computed. */
 #include "config.h"
 
 #include "problem/stats.h"

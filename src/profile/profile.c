@@ -1,3 +1,4 @@
+/* The table of kinds, and files that complete others. */
 #include "config.h"
 
 #include "profile/profile.h"

@@ -1,3 +1,5 @@
+/* The main program of each runner: options, standard output kept free of what libraries print, the device,
+ * then one problem or the protocol. */
 #include "config.h"
 
 #include <errno.h>

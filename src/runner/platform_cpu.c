@@ -1,3 +1,4 @@
+/* The CPU as a device: its model, caches and environment, the binding of threads, the backends. */
 #include "config.h"
 
 #include "runner/measure/platform.h"

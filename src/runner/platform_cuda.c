@@ -1,3 +1,4 @@
+/* The GPU as a device, and its backends. */
 #include "config.h"
 
 #include "runner/measure/platform.h"

@@ -1,3 +1,5 @@
+/* Steps from each version of the schema to the next, in a transaction that one process at a time enters.
+ * */
 #include "config.h"
 
 #include "store/store_private.h"

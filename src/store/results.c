@@ -1,3 +1,5 @@
+/* A hash table from the text of a problem to its results, sorted by key. A replaced result only leaves its
+ * array: pointers to it stay valid. */
 #include "config.h"
 
 #include "store/results_private.h"

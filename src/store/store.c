@@ -1,3 +1,4 @@
+/* Opening and closing of the database, and the errors of a path that cannot be one. */
 #include "config.h"
 
 #include "store/store_private.h"

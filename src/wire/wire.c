@@ -1,3 +1,4 @@
+/* Messages as a table of types, each with a function that writes its keys and one that reads them. */
 #include "config.h"
 
 #include "wire/wire_private.h"

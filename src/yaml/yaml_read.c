@@ -1,3 +1,4 @@
+/* Events of libyaml become items; syntax errors get the words of someone who wrote the file. */
 #include "config.h"
 
 #include "yaml/yaml_read.h"

@@ -1,3 +1,4 @@
+/* A text is written plain where no reader can take it for something else, else quoted. */
 #include "config.h"
 
 #include "yaml/yaml_write.h"

@@ -1,3 +1,4 @@
+/* Matrix products: Gemm and MatMul, and the problem that all operators with a product share. */
 #include "config.h"
 
 #include "ops/rules/op_rules.h"

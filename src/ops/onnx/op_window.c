@@ -1,3 +1,5 @@
+/* Windows along each spatial axis: kernel, stride, dilation, pads, in each of the ways in which opsets and
+ * operators give them. */
 #include "config.h"
 
 #include "ops/onnx/op_window.h"

@@ -1,3 +1,5 @@
+/* Helpers of the rules: attributes that became inputs, broadcasting, known elements, common costs and
+ * problems. */
 #include "config.h"
 
 #include "ops/rules/op_rules.h"

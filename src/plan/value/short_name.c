@@ -1,3 +1,4 @@
+/* Shortens names by comparing neighbouring parts of a path; only for display, never for look-ups. */
 #include "config.h"
 
 #include "plan/value/short_name.h"

@@ -1,3 +1,4 @@
+/* Spatial dimensions in problem texts, and the checks that windows fit into their source. */
 #include "config.h"
 
 #include "problem/kernels/space.h"

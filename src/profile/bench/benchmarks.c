@@ -1,3 +1,4 @@
+/* Chooses the reader of a file of benchmarks by its first byte. */
 #include "config.h"
 
 #include "profile/bench/benchmarks.h"

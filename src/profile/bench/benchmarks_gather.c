@@ -1,3 +1,4 @@
+/* Groups runs by benchmark, device, algorithm, order and math mode; each group is one result. */
 #include "config.h"
 
 #include "profile/bench/benchmarks_gather.h"

@@ -1,3 +1,5 @@
+/* A row for each function that the benchmarks call, with a function that sets the problem, or says why it
+ * cannot. */
 #include "config.h"
 
 #include "profile/bench/scope.h"

@@ -1,3 +1,5 @@
+/* Operators nest by their times on a thread, in one pass over the sorted events; work on the device finds
+ * its layer by the correlation of its launch. O(n log n). */
 #include "config.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* Reads traces of PyTorch's profiler: JSON of the Chrome trace format, one event at a time. */
 #include "config.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* Reads the JSON files of trtexec: profiles of layers and, as a second file, information about them. */
 #include "config.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Reads the times of runs that trtexec exports; they complete a profile of layers. */
 #include "config.h"
 
 #include <math.h>

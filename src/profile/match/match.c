@@ -1,3 +1,4 @@
+/* The steps of matching, in order of confidence; each takes rows and layers that those before it left. */
 #include "config.h"
 
 #include "profile/match/match_private.h"

@@ -1,3 +1,5 @@
+/* Names of frameworks resolved to layers: by an index of names, after suffixes and prefixes that
+ * frameworks add are removed. */
 #include "config.h"
 
 #include "profile/read/lines.h"

@@ -1,3 +1,6 @@
+/* Matches the remaining rows with the remaining layers in order: a longest common subsequence with
+ * weights, by dynamic programming (Wagner and Fischer, 1974). Exact for its weights; rows x layers in time
+ * and memory, at most CELLS_MAX. */
 #include "config.h"
 
 #include "profile/match/match_private.h"

@@ -1,3 +1,5 @@
+/* Finds the sequence of calls that repeats at the end of a log, by the Z algorithm on the reversed
+ * sequence (Gusfield, 1997). Exact, linear time. */
 #include "config.h"
 
 #include "profile/read/calls.h"

@@ -1,3 +1,4 @@
+/* Splits a stream into lines and takes the line out of what containers and journals wrap around it. */
 #include "config.h"
 
 #include "profile/read/lines.h"

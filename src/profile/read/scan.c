@@ -1,3 +1,5 @@
+/* Finds the end of an element without parsing it: quotes and brackets are compared in blocks, so that
+ * traces of gigabytes are read quickly. */
 #include "config.h"
 
 #include "profile/read/scan.h"

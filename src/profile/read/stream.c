@@ -1,3 +1,4 @@
+/* Decompresses gzip data and decodes UTF-16; limits how far a file may unpack. */
 #include "config.h"
 
 #include "profile/read/stream.h"

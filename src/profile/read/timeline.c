@@ -1,3 +1,4 @@
+/* Sorts events into runs and rows, and takes medians over the runs. O(n log n) in the events. */
 #include "config.h"
 
 #include "profile/read/timeline.h"

@@ -1,3 +1,4 @@
+/* Deals branches to lanes by falling time, each to the lane that ends first. */
 #include "config.h"
 
 #include "runner/beside/deal.h"

@@ -1,3 +1,5 @@
+/* Finds the layout of a matmul in cuBLASLt's terms: exchanged operands, merged and folded batches,
+ * epilogues in the order that the library has. */
 #include "config.h"
 
 #include "runner/cublaslt/cublaslt_case.h"

@@ -1,3 +1,4 @@
+/* Opens cuBLASLt and keeps a handle for each thread. */
 #include "config.h"
 
 #include "runner/cublaslt/cublaslt_library.h"

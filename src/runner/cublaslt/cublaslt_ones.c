@@ -1,3 +1,4 @@
+/* Sums as products with a matrix of ones in cuBLASLt. */
 #include "config.h"
 
 #include <string.h>

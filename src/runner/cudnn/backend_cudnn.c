@@ -1,3 +1,4 @@
+/* The backend of cuDNN's graph API: lists engines, builds plans, enqueues them. */
 #include "config.h"
 
 #include "runner/measure/backend.h"

@@ -1,3 +1,4 @@
+/* Opens cuDNN, checks its version, and keeps a handle for each thread. */
 #include "config.h"
 
 #include "runner/cudnn/cudnn_library.h"

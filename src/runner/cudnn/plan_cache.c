@@ -1,3 +1,5 @@
+/* A file for each plan, with a checksum, written under another name and then renamed. At the limit of the
+ * folder the plans that were not used for longest are removed. */
 #include "config.h"
 
 #include "runner/cudnn/plan_cache.h"

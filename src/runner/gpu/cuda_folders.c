@@ -1,3 +1,5 @@
+/* Looks for libraries in the installation around a program, and in Python environments and their wheels.
+ * */
 #include "config.h"
 
 #include "runner/gpu/cuda_folders.h"

@@ -1,3 +1,4 @@
+/* Strides of a problem's operands in each layout. */
 #include "config.h"
 
 #include "problem/kernel.h"

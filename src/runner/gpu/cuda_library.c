@@ -1,3 +1,4 @@
+/* Tries each folder until a library has all required symbols, and keeps the error that helps most. */
 #include "config.h"
 
 #include "runner/gpu/cuda_library.h"

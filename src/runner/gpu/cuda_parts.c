@@ -1,3 +1,5 @@
+/* Lists the parts of a problem's operands in device memory: bytes, contents, and whether a part is
+ * constant. */
 #include "config.h"
 
 #include "problem/kernel.h"

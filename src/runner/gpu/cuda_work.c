@@ -1,3 +1,4 @@
+/* Copies of operands for the cache states, the execution of one algorithm on them, and its check. */
 #include "config.h"
 
 #include "runner/gpu/cuda_work.h"

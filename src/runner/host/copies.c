@@ -1,3 +1,4 @@
+/* Blocks of memory that are kept between problems, because new pages cost more than filling them. */
 #include "config.h"
 
 #include "runner/host/copies.h"

@@ -1,3 +1,4 @@
+/* What the processor has, less what DNNL_MAX_CPU_ISA forbids. */
 #include "config.h"
 
 #include "runner/host/isa.h"

@@ -1,3 +1,5 @@
+/* Threads that meet by counters in memory, which they poll: a lock would cost more than short branches
+ * take. */
 #include "config.h"
 
 #include "runner/host/lanes.h"

@@ -1,3 +1,4 @@
+/* Work in shares of equal size; a share less than a thread reads from its own caches is not split. */
 #include "config.h"
 
 #include "runner/host/team.h"

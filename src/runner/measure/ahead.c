@@ -1,3 +1,5 @@
+/* Threads take pieces of work (a list, a compiled algorithm) under one lock; a round of work ends before
+ * the device is measured. */
 #include "config.h"
 
 #include "runner/measure/ahead.h"

@@ -1,3 +1,4 @@
+/* Defaults of backends. */
 #include "config.h"
 
 #include "runner/measure/backend.h"

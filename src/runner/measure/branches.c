@@ -1,3 +1,4 @@
+/* For each branch the fastest algorithm of each of its problems, each measured alone. */
 #include "config.h"
 
 #include "runner/measure/branches.h"

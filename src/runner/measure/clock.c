@@ -1,3 +1,4 @@
+/* CLOCK_MONOTONIC in ns. The least time between two readings is its own cost. */
 #include "config.h"
 
 #include "runner/measure/clock.h"

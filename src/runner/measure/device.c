@@ -1,3 +1,4 @@
+/* The hello: stack and attributes from the probes of all backends. */
 #include "config.h"
 
 #include "runner/measure/device.h"

@@ -1,3 +1,5 @@
+/* The order of measuring: a shortlist in the first cache state, then each of its algorithms in all states
+ * until the interval is narrow enough or the time is used up. */
 #include "config.h"
 
 #include "runner/measure/measure_private.h"

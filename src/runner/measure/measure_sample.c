@@ -1,3 +1,5 @@
+/* A sample is as many executions as the resolution of the clock demands. Samples during which threads lost
+ * their cores are discarded; slopes between two lengths show fixed costs that a sample should not have. */
 #include "config.h"
 
 #include "runner/measure/measure_private.h"

@@ -1,3 +1,5 @@
+/* Times each algorithm briefly and keeps the fastest, and the fastest of each kind that a what-if needs. A
+ * heuristic: an algorithm slower in the brief run by more than its noise is not measured again. */
 #include "config.h"
 
 #include "runner/measure/measure_private.h"

@@ -1,3 +1,5 @@
+/* Merges the lists of backends by preference, keeps the library's order within each, and limits their
+ * number with equal shares. */
 #include "config.h"
 
 #include "runner/measure/offers.h"

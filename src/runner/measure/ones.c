@@ -1,3 +1,4 @@
+/* Describes a reduction as batch x length x kept, if the memory allows it; exact, else refused. */
 #include "config.h"
 
 #include "runner/measure/ones.h"

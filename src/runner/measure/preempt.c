@@ -1,3 +1,5 @@
+/* Reads the kernel's counters of context switches and of waiting time; those of helper threads are left
+ * out. */
 #include "config.h"
 
 #include "runner/measure/preempt.h"

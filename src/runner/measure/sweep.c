@@ -1,3 +1,5 @@
+/* Visits combinations in an order whose every prefix is spread evenly (a step of the golden ratio, coprime
+ * to the total). */
 #include "config.h"
 
 #include "runner/measure/sweep.h"

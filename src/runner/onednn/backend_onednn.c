@@ -1,3 +1,4 @@
+/* The backend of oneDNN: memory of the arguments, their contents, execution and check. */
 #include "config.h"
 
 #include "runner/measure/backend.h"

@@ -1,3 +1,4 @@
+/* Builders: a problem of each kernel as an operation of oneDNN with its arguments. */
 #include "config.h"
 
 #include "runner/onednn/onednn_case_private.h"

@@ -1,3 +1,4 @@
+/* Arguments, epilogues as post-operations and attributes that all builders share. */
 #include "config.h"
 
 #include "problem/kernel.h"

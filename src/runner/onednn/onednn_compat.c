@@ -1,3 +1,4 @@
+/* Both major versions of oneDNN behind one set of functions. */
 #include "config.h"
 
 #include "runner/onednn/onednn_compat.h"

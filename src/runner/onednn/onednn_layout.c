@@ -1,3 +1,4 @@
+/* Layouts that are tried, and names of those that the library chooses. */
 #include "config.h"
 
 #include "runner/onednn/onednn_layout.h"

@@ -1,3 +1,4 @@
+/* Modes of problems as algorithms of oneDNN. */
 #include "config.h"
 
 #include "runner/onednn/onednn_case_private.h"

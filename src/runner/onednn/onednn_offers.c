@@ -1,3 +1,4 @@
+/* Iterates over the implementations that the library has for each layout, and drops those listed twice. */
 #include "config.h"
 
 #include "runner/onednn/onednn_offers.h"

@@ -1,3 +1,4 @@
+/* Which of our own kernels do a problem, the most promising first. */
 #include "config.h"
 
 #include "problem/kernel.h"

@@ -1,3 +1,4 @@
+/* Gather and select as plans of strides. */
 #include "config.h"
 
 #include "runner/kernels/cuda_kernels.h"

@@ -1,3 +1,4 @@
+/* Conversions of runs of elements, in loops that the compiler vectorizes. */
 #include "config.h"
 
 #include "runner/plain/plain_convert.h"

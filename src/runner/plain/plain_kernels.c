@@ -1,3 +1,5 @@
+/* One function per kernel that oneDNN lacks, each computing a share of the output, so that threads need no
+ * lock. */
 #include "config.h"
 
 #include "problem/kernel.h"

@@ -1,3 +1,4 @@
+/* Reads what an output file already has. A line that a crash cut off is removed, nothing else. */
 #include "config.h"
 
 #include "runner/protocol/batch.h"

@@ -1,3 +1,5 @@
+/* A job measures all cache states with copies that fit the free memory, in small pages and in large ones.
+ * */
 #include "config.h"
 
 #include "runner/protocol/job.h"

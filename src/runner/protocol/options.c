@@ -1,3 +1,4 @@
+/* Options of the runner programs. */
 #include "config.h"
 
 #include "runner/protocol/options.h"

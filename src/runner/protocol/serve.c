@@ -1,3 +1,5 @@
+/* Answers jobs in order while a second thread reads, so that a cancellation is noticed during a
+ * measurement. */
 #include "config.h"
 
 #include "runner/protocol/serve_private.h"

@@ -1,3 +1,4 @@
+/* The reading thread: splits lines, queues jobs, and cancels. */
 #include "config.h"
 
 #include "runner/protocol/serve_private.h"

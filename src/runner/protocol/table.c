@@ -1,3 +1,4 @@
+/* The table that a runner prints for a person. */
 #include "config.h"
 
 #include "runner/protocol/table.h"

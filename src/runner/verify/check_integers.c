@@ -1,3 +1,4 @@
+/* References of quantizing and dequantizing. */
 #include "config.h"
 
 #include "runner/verify/check_private.h"

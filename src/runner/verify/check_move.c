@@ -1,3 +1,4 @@
+/* References of data movement and of indexes. */
 #include "config.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* References of softmax and normalizations. */
 #include "config.h"
 
 #include "runner/verify/check_private.h"

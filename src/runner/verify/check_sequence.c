@@ -1,3 +1,5 @@
+/* References of attention and recurrent layers; the latter keep what they computed, because each step
+ * needs all before it. */
 #include "config.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* References of convolutions, poolings, resampling and products. */
 #include "config.h"
 
 #include "runner/verify/check_private.h"

@@ -1,3 +1,4 @@
+/* Ranges of values through a chain of operations, by interval arithmetic and by sampling. */
 #include "config.h"
 
 #include "problem/kernel.h"

@@ -1,3 +1,4 @@
+/* fill_impl.h compiled for the CPU. */
 #include "config.h"
 
 #include "runner/verify/fill.h"

@@ -1,3 +1,4 @@
+/* Scales that are powers of two and values so small that sums are exact. */
 #include "config.h"
 
 #include "problem/kernel.h"

@@ -1,3 +1,4 @@
+/* Compares outputs with references; the largest relative error decides. */
 #include "config.h"
 
 #include "runner/verify/reference.h"

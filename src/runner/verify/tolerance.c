@@ -1,3 +1,5 @@
+/* The error limit of an algorithm: the largest that its types, its math mode, approximated functions or
+ * transforms may cause. */
 #include "config.h"
 
 #include "problem/kernel.h"
