@@ -1,3 +1,4 @@
+/* Starts agents one after the other, waits for their executions, and prints what they say. */
 #include "config.h"
 
 #include "commands/agents.h"

@@ -1,3 +1,4 @@
+/* Keeps what was estimated at several points of a run, and compares it with the time that was left. */
 #include "config.h"
 
 #include "commands/bench_eta.h"

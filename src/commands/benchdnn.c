@@ -1,3 +1,4 @@
+/* A function for each kernel that benchdnn has; other problems are refused with a reason. */
 #include "config.h"
 
 #include "commands/benchdnn.h"

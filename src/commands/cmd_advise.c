@@ -1,3 +1,4 @@
+/* benanza advise: what to change first. */
 #include "config.h"
 
 #include "commands/each.h"

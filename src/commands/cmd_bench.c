@@ -1,3 +1,5 @@
+/* benanza bench: queues the problems that are missing, peaks first, follows the queue, and measures
+ * doubtful results once more. */
 #include "config.h"
 
 #include "commands/agents.h"

@@ -1,3 +1,4 @@
+/* benanza bound: the lower bound in each scenario. */
 #include "config.h"
 
 #include "commands/each.h"

@@ -1,3 +1,4 @@
+/* benanza compare: real executions, from files, agents or the database, beside the bound. */
 #include "config.h"
 
 #include "analyze/tables/xsp.h"

@@ -1,3 +1,4 @@
+/* benanza db: what the database has, and its check and repair. */
 #include "config.h"
 
 #include "commands/db.h"

@@ -1,3 +1,5 @@
+/* benanza devices: runners, agents, recorded and described devices. Runners and agents are started and
+ * asked for their hello. */
 #include "config.h"
 
 #include "commands/command.h"

@@ -1,3 +1,4 @@
+/* benanza without a command: the explorer, or with --frame one of its screens. */
 #include "config.h"
 
 #include "commands/command.h"

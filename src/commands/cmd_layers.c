@@ -1,3 +1,4 @@
+/* benanza layers: the plan of a model without any time. */
 #include "config.h"
 
 #include "commands/command.h"

@@ -1,3 +1,4 @@
+/* benanza report: the HTML page. */
 #include "config.h"
 
 #include "commands/each.h"

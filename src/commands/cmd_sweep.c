@@ -1,3 +1,4 @@
+/* benanza sweep: the bound at several batches, types and dimensions. */
 #include "config.h"
 
 #include "commands/each.h"

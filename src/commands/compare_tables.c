@@ -1,3 +1,4 @@
+/* The executions that compare puts into tables. */
 #include "config.h"
 
 #include "commands/compare.h"

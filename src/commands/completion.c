@@ -1,3 +1,5 @@
+/* Scripts for shells: commands, options and values come from the tables, only the syntax is each shell's
+ * own. */
 #include "config.h"
 
 #include "commands/completion.h"

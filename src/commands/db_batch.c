@@ -1,3 +1,4 @@
+/* Transactions of limited size, with a pause between them, so that others can write meanwhile. */
 #include "config.h"
 
 #include "commands/db_batch.h"

@@ -1,3 +1,4 @@
+/* Selects each batch and type in turn and calls a report with the analysis. */
 #include "config.h"
 
 #include "commands/each.h"

@@ -1,3 +1,4 @@
+/* The first signal sets a flag, so that a command stores what it has; the second one ends the program. */
 #include "config.h"
 
 #include "commands/interrupt.h"

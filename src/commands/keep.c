@@ -1,3 +1,4 @@
+/* Says once that the database is locked or full, and waits at the end until all is stored. */
 #include "config.h"
 
 #include "commands/keep.h"

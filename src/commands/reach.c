@@ -1,3 +1,4 @@
+/* Tries described devices and doubled batches, each with all advice, until one reaches the target. */
 #include "config.h"
 
 #include "commands/reach.h"

@@ -1,3 +1,4 @@
+/* Advice as text, HTML and JSON. */
 #include "config.h"
 
 #include "commands/report.h"

@@ -1,3 +1,4 @@
+/* Sets of branches side by side as text and JSON. */
 #include "config.h"
 
 #include "commands/report.h"

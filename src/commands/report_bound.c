@@ -1,3 +1,4 @@
+/* The bound as text: the total and how far to trust it, then costs, what-ifs and what limits. */
 #include "config.h"
 
 #include "commands/report.h"

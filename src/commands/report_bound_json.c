@@ -1,3 +1,4 @@
+/* The bound as JSON and CSV; keys are documented in benanza-json(5). */
 #include "config.h"
 
 #include "analyze/bound/memory.h"

@@ -1,3 +1,4 @@
+/* Executions beside the bound as text, in columns as wide as their texts. */
 #include "config.h"
 
 #include "analyze/tables/charts.h"

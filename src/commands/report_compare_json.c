@@ -1,3 +1,4 @@
+/* Executions beside the bound as JSON and CSV. */
 #include "config.h"
 
 #include "commands/compare.h"

@@ -1,3 +1,5 @@
+/* Layers as text, JSON and CSV. JSON is printed layer by layer: the tree of a large model would need more
+ * memory than everything else. */
 #include "config.h"
 
 #include "commands/command.h"

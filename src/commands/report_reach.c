@@ -1,3 +1,4 @@
+/* What reaches a target, as text and JSON. */
 #include "config.h"
 
 #include "commands/reach.h"

@@ -1,3 +1,4 @@
+/* An execution and the bound's schedule as a trace of events, for chrome://tracing and Perfetto. */
 #include "config.h"
 
 #include "commands/compare.h"

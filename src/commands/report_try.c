@@ -1,3 +1,4 @@
+/* Tried changes as text and JSON: predicted, measured, and a verdict by their intervals. */
 #include "config.h"
 
 #include "commands/report.h"

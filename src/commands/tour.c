@@ -1,3 +1,5 @@
+/* A folder for the tour's database, locked while the program runs; folders whose program is gone are
+ * removed at the next start. */
 #include "config.h"
 
 #include "commands/tour.h"

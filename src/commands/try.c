@@ -1,3 +1,4 @@
+/* A row for each kind of change: its values, how it is set, and what the bound predicts of it. */
 #include "config.h"
 
 #include "base/word.h"

@@ -1,3 +1,5 @@
+/* Collects distinct problems of all scenarios and orders them by their share of the total, so that an
+ * interrupted run has measured what matters. */
 #include "config.h"
 
 #include "commands/wanted.h"

@@ -1,16 +1,15 @@
-#include "config.h"
-
-#include "model/load.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 /* Names are stored under keys. The key of a name of the model itself is the name. A name within a call has a
  * key with the call's number, so that it differs from all other keys, whatever names the file contains:
  *
  *     NUL, the number as four bytes, the name
  *
  * Users see the path of the call before the name (load_path). */
+#include "config.h"
+
+#include "model/load.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static struct text key_make(struct loader *l, const struct frame *f, struct text name)
 {

@@ -1,3 +1,4 @@
+/* Reads the files of described devices; their results are only estimates. */
 #include "config.h"
 
 #include "session/described.h"

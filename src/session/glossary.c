@@ -1,3 +1,4 @@
+/* The table of terms, and the same as a section of a man page. */
 #include "config.h"
 
 #include "session/glossary.h"

@@ -1,3 +1,5 @@
+/* Reads and writes the file of a model's state. Files are untrusted: small, regular, and checked key by
+ * key. */
 #include "config.h"
 
 #include "session/recent.h"

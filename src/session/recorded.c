@@ -1,3 +1,4 @@
+/* Lists recorded devices, and reads the file of the one that is chosen. */
 #include "config.h"
 
 #include "session/recorded.h"

@@ -1,3 +1,5 @@
+/* The request for an agent: the model's files, inputs with shapes and ranges, settings. Indices into a
+ * table must lie in it, or the framework fails. */
 #include "config.h"
 
 #include "session/session_agent.h"

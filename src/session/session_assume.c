@@ -1,11 +1,10 @@
+/* Assumed costs: those of described operators first, then those of the options, then those that the explorer
+ * set, by layer. A layer has the same index in all plans of a model. */
 #include "config.h"
 
 #include "session/session_private.h"
 
 #include <stdlib.h>
-
-/* Assumed costs: those of described operators first, then those of the options, then those that the explorer
- * set, by layer. A layer has the same index in all plans of a model. */
 
 /* The options of a plan, in their order. */
 struct assuming {

@@ -1,10 +1,9 @@
+/* For reports: the sources of a plan's dimensions, and the numbers of its layers. */
 #include "config.h"
 
 #include "session/session_private.h"
 
 #include <string.h>
-
-/* For reports: the sources of a plan's dimensions, and the numbers of its layers. */
 
 const char *session_binding_origin(const struct session *s, int index)
 {

@@ -1,3 +1,5 @@
+/* Which executions of the database are of this model and comparable. In large models the comparison is
+ * done in steps, between keys. */
 #include "config.h"
 
 #include "session/session_reality.h"

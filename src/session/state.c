@@ -1,3 +1,4 @@
+/* The table of states, and the state of a problem from its results and its place in the queue. */
 #include "config.h"
 
 #include "session/state.h"

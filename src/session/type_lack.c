@@ -1,3 +1,4 @@
+/* Says that a device has no peak or library for a model's type, and which type it has. */
 #include "config.h"
 
 #include "session/type_lack.h"

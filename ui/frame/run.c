@@ -1,3 +1,5 @@
+/* The loop of the explorer: keys, the messages of runners, work in slices between keys, and frames as
+ * often as they do not disturb a measurement. */
 #include "config.h"
 
 #include "ui/model/agent.h"

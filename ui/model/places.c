@@ -1,3 +1,5 @@
+/* Numbers every layer of the explorer, in all graphs: first the model's own in plan order, then those of
+ * bodies, each body's layers consecutively. */
 #include "config.h"
 
 #include "ui/model/private.h"
@@ -5,9 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Numbers every layer of the explorer, in all graphs: first the model's own in plan order, then those of
- * bodies, each body's layers consecutively. */
 
 const struct plan_layer *app_layer(const struct app *app, int layer)
 {

@@ -1,3 +1,4 @@
+/* What must be computed again after a change of plan, device or scenario, and what can stay. */
 #include "config.h"
 
 #include "ui/model/private.h"

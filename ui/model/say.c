@@ -1,3 +1,4 @@
+/* Texts of totals, in the widths that the header and other lines have. */
 #include "config.h"
 
 #include "ui/model/say.h"

@@ -1,3 +1,5 @@
+/* A tree of scopes from the names of layers. A parent has a lower number than its children, so that loops
+ * over the numbers need no recursion. */
 #include "config.h"
 
 #include "ui/model/private.h"

@@ -1,3 +1,4 @@
+/* The table of keys of a search, and the parser of terms. */
 #include "config.h"
 
 #include "ui/model/real.h"

@@ -1,3 +1,4 @@
+/* The text in base64, in one escape sequence. */
 #include "config.h"
 
 #include "ui/screen/clipboard.h"

@@ -1,3 +1,5 @@
+/* Lanes come from a heap of free ones, the lowest first (O(log n) each), which keeps the drawing narrow.
+ * */
 #include "config.h"
 
 #include "ui/screen/lanes.h"

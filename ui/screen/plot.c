@@ -1,3 +1,4 @@
+/* Places and labels of ticks, and lines as dots in cells. */
 #include "config.h"
 
 #include "ui/screen/plot.h"

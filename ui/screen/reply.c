@@ -1,3 +1,4 @@
+/* A state machine for escape sequences that terminals send, fed code by code. */
 #include "config.h"
 
 #include "ui/screen/reply.h"

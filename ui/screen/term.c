@@ -1,3 +1,4 @@
+/* Opens the terminal, restores it on every way out, and waits for input, signals and runners. */
 #include "config.h"
 
 #include "ui/screen/term.h"

@@ -1,3 +1,4 @@
+/* Turns bytes into events. After ESC a short wait decides between the key and a sequence. */
 #include "config.h"
 
 #include "ui/screen/term_in.h"

@@ -1,3 +1,4 @@
+/* Sends the cells that changed since the last frame, in one write. */
 #include "config.h"
 
 #include "ui/screen/term_out.h"

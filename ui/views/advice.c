@@ -1,3 +1,6 @@
+/* What to do first, from the current scenario on: a row for each advice, then how each kind is done. Found
+ * beside other work; until then the rows are those of before, and the heading says so. Enter shows the layers
+ * of a row, Space switches on its what-ifs; T asks for a latency to reach. */
 #include "config.h"
 
 #include "session/session_advice.h"
@@ -9,10 +12,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-
-/* What to do first, from the current scenario on: a row for each advice, then how each kind is done. Found
- * beside other work; until then the rows are those of before, and the heading says so. Enter shows the layers
- * of a row, Space switches on its what-ifs; T asks for a latency to reach. */
 
 struct advice_page {
 	struct page page; /* its items: indexes of the list */

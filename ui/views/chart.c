@@ -1,3 +1,4 @@
+/* Names, signs and colours that charts share; a label is the shortest path that tells scopes apart. */
 #include "config.h"
 
 #include "ui/model/page.h"

@@ -1,3 +1,4 @@
+/* The table of further columns, with a text and a number for each layer. */
 #include "config.h"
 
 #include "ui/views/columns.h"

@@ -1,3 +1,4 @@
+/* Texts of a row: depth, name, shape and operator, shortened to their columns. */
 #include "config.h"
 
 #include "ui/views/layer_text.h"

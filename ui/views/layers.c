@@ -1,3 +1,4 @@
+/* The list of layers: columns by width, orders, and what the cursor can do. */
 #include "config.h"
 
 #include "ui/model/real.h"

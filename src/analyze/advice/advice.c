@@ -1,3 +1,4 @@
+/* The search for the moves that save most. The moves are in advice_moves.c. */
 #include "config.h"
 
 #include "analyze/advice/advice_private.h"
@@ -6,8 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The search for the moves that save most. The moves are in advice_moves.c. */
 
 #define TOGETHER_SHARE 0.01 /* of the bound, that each further change of a move must save more */
 

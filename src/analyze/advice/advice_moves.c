@@ -1,3 +1,4 @@
+/* The moves that the search of advice.c tries. */
 #include "config.h"
 
 #include "analyze/advice/advice_private.h"
@@ -6,8 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The moves that the search of advice.c tries. */
 
 #define PATTERNS_MAX 32
 #define ALGORITHM_MOVES 8 /* problems with a move of their own; the others have one together */

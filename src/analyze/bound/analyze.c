@@ -1,3 +1,5 @@
+/* Makes an analysis of a solution: the cost of each layer, its place in the schedule, and how much of the
+ * model is measured. */
 #include "config.h"
 
 #include "analyze/bound/bound_private.h"

@@ -1,3 +1,6 @@
+/* What the analyses of one plan share: a study for each layout, with and without fusion, the prices in it,
+ * and the totals of the scenarios that effects were computed from. New results change only the problems that
+ * they are of; other plans, devices or peaks change everything. */
 #include "config.h"
 
 #include "analyze/bound/bound_private.h"
@@ -7,10 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What the analyses of one plan share: a study for each layout, with and without fusion, the prices in it,
- * and the totals of the scenarios that effects were computed from. New results change only the problems that
- * they are of; other plans, devices or peaks change everything. */
 
 #define LAYOUT_COUNT (LAYOUTS_PRICED + 1)
 

@@ -1,11 +1,10 @@
+/* Lanes of the parallel schedule, in which one layer runs at a time. */
 #include "config.h"
 
 #include "analyze/bound/analyzer.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-/* Lanes of the parallel schedule, in which one layer runs at a time. */
 
 /* A heap of lanes, the least key first: until when they are busy, or their numbers. */
 struct lane_heap {

@@ -1,3 +1,5 @@
+/* The longer of both parts of the roofline limits a layer; a calibrated estimate may be limited by what it
+ * takes without any work. */
 #include "config.h"
 
 #include "analyze/bound/limit.h"

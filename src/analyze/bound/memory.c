@@ -1,3 +1,5 @@
+/* The most that values and workspaces need at once in the order of execution (plan_peak_bytes), and the
+ * weights. */
 #include "config.h"
 
 #include "analyze/bound/memory.h"

@@ -1,11 +1,10 @@
+/* Problems that depend on results, so the others must be measured first: conversions of layouts, and branches
+ * side by side. */
 #include "config.h"
 
 #include "analyze/bound/bound_private.h"
 
 #include <string.h>
-
-/* Problems that depend on results, so the others must be measured first: conversions of layouts, and branches
- * side by side. */
 
 /* The problems that layouts add to those of the plan and of fusion. */
 static const char **conversion_texts(const struct study *st, struct arena *a, int *count)

@@ -1,3 +1,9 @@
+/* The total with branches side by side. A set of branches is one problem (problem/beside.h); where it was
+ * measured to take less than its problems one after the other, it counts. What to measure is found in the
+ * graph of what runs after the choice of groups for the sum, so a group of fused layers is one problem of a
+ * branch. What was measured, for this or another choice of groups, is then looked for everywhere
+ * (beside_match.c), and groups, joins and branches are chosen together (choose_joins.c): the total does not
+ * depend on which groups happen to be the fastest alone. */
 #include "config.h"
 
 #include "analyze/branches/beside_private.h"
@@ -8,13 +14,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The total with branches side by side. A set of branches is one problem (problem/beside.h); where it was
- * measured to take less than its problems one after the other, it counts. What to measure is found in the
- * graph of what runs after the choice of groups for the sum, so a group of fused layers is one problem of a
- * branch. What was measured, for this or another choice of groups, is then looked for everywhere
- * (beside_match.c), and groups, joins and branches are chosen together (choose_joins.c): the total does not
- * depend on which groups happen to be the fastest alone. */
 
 struct finding {
 	const struct study *st;

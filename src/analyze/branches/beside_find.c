@@ -1,3 +1,4 @@
+/* Finds branches that can run side by side, and chooses among sets of them. */
 #include "config.h"
 
 #include "analyze/branches/beside_private.h"
@@ -5,8 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Finds branches that can run side by side, and chooses among sets of them. */
 
 #define BETWEEN_MAX 64      /* most nodes between a fork and its join */
 #define CHAIN_MAX 64        /* most nodes of a chain, free ones included */

@@ -1,12 +1,11 @@
+/* The graph in which branches are found: a group of fused layers is one node. Members of a join make it
+ * necessary to sort again, because a reader of one member can come before the last one. */
 #include "config.h"
 
 #include "analyze/branches/beside_private.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* The graph in which branches are found: a group of fused layers is one node. Members of a join make it
- * necessary to sort again, because a reader of one member can come before the last one. */
 
 struct maker {
 	struct beside_graph *g;

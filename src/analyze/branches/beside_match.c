@@ -1,3 +1,6 @@
+/* Where the problems that were measured side by side can run. Groups and branches are chosen together: a set
+ * that was measured with other groups than those of the least sum, or without, may still save more. So each
+ * measured problem is looked for at each fork, part by part, among the layers and groups that follow it. */
 #include "config.h"
 
 #include "analyze/branches/beside_private.h"
@@ -7,10 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Where the problems that were measured side by side can run. Groups and branches are chosen together: a set
- * that was measured with other groups than those of the least sum, or without, may still save more. So each
- * measured problem is looked for at each fork, part by part, among the layers and groups that follow it. */
 
 #define READERS_MAX 64     /* nodes after a fork or branch that are tried */
 #define FREE_DEPTH 16      /* free nodes in a row that are passed */

@@ -1,12 +1,11 @@
+/* The solutions that a scenario has where one choice of groups, layouts and folds is not surely the best: the
+ * best of them counts. */
 #include "config.h"
 
 #include "analyze/branches/besides.h"
 
 #include <math.h>
 #include <string.h>
-
-/* The solutions that a scenario has where one choice of groups, layouts and folds is not surely the best: the
- * best of them counts. */
 
 /* The study without the layers that fold. */
 static void study_without(struct study *view, const struct folded *f)

@@ -1,12 +1,11 @@
+/* Which joins and bundles compete: they share a layer, or a cluster has layers of both. Union-find over
+ * places: a layer stands for itself, its cluster or its contest. */
 #include "config.h"
 
 #include "analyze/choose/choose_private.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Which joins and bundles compete: they share a layer, or a cluster has layers of both. Union-find over
- * places: a layer stands for itself, its cluster or its contest. */
 
 struct merger {
 	const struct study *st;

@@ -1,10 +1,3 @@
-#include "config.h"
-
-#include "analyze/choose/choose_private.h"
-
-#include <math.h>
-#include <stdlib.h>
-
 /* Chooses the groups to fuse by dynamic programming over trees (instruction selection by tiling: Aho, Johnson
  * 1976). A cluster is a tree of units; only the root's value is read outside. From the leaves to the root,
  * the best option of a unit is the unit alone, or a group that ends with it, plus the best options of all
@@ -17,6 +10,12 @@
  *
  * Joins are chosen first (choose_joins.c), and only for the sum: members of a join do not depend on each
  * other, and side by side none waits for the others. Joined layers cost nothing in their clusters. */
+#include "config.h"
+
+#include "analyze/choose/choose_private.h"
+
+#include <math.h>
+#include <stdlib.h>
 
 static int unit_last(const struct fusion_unit *u)
 {

@@ -1,12 +1,11 @@
+/* Nearly all clusters are chains: each unit is one layer, and reads the one before it. They are solved by the
+ * same dynamic program as trees (choose.c), with the same result, on arrays that are read in order: the time
+ * of a switched what-if on a large model is mostly that of the memory it reads. */
 #include "config.h"
 
 #include "analyze/choose/choose_private.h"
 
 #include <math.h>
-
-/* Nearly all clusters are chains: each unit is one layer, and reads the one before it. They are solved by the
- * same dynamic program as trees (choose.c), with the same result, on arrays that are read in order: the time
- * of a switched what-if on a large model is mostly that of the memory it reads. */
 
 /* When the values that a node reads are ready, but that of the node `but`. */
 static double ready_but(const struct chooser *c, int node, int but)

@@ -1,15 +1,14 @@
+/* Chooses the joins for the sum of all layers. What a join saves depends on the groups that its layers leave
+ * behind in their clusters, so a selection of joins is priced with the best groups of all clusters of its
+ * contest. Contests are independent. Bundles, sets of layers at a price, are chosen as joins are. First each
+ * join is taken that lowers the cost beside those before it; then all selections are compared, up to
+ * SELECTIONS_MAX of them. */
 #include "config.h"
 
 #include "analyze/choose/choose_private.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Chooses the joins for the sum of all layers. What a join saves depends on the groups that its layers leave
- * behind in their clusters, so a selection of joins is priced with the best groups of all clusters of its
- * contest. Contests are independent. Bundles, sets of layers at a price, are chosen as joins are. First each
- * join is taken that lowers the cost beside those before it; then all selections are compared, up to
- * SELECTIONS_MAX of them. */
 
 #define SELECTIONS_MAX 256
 #define SELECTIONS_MORE 1024 /* ... with bundles */

@@ -1,10 +1,9 @@
+/* Cost of one layer by itself: from the measurement of its problem, or from the layers of its bodies. */
 #include "config.h"
 
 #include "analyze/choose/solution.h"
 
 #include <math.h>
-
-/* Cost of one layer by itself: from the measurement of its problem, or from the layers of its bodies. */
 
 void cost_none(struct layer_cost *c)
 {

@@ -1,3 +1,6 @@
+/* Critical path method (Kelley, Walker 1959): a forward pass in topological order computes the earliest
+ * starts, a backward pass the latest finishes; slack = latest finish - cost - earliest start, and nodes
+ * without slack are critical. O(n + edges). */
 #include "config.h"
 
 #include "analyze/choose/critical_path.h"
@@ -6,10 +9,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-
-/* Critical path method (Kelley, Walker 1959): a forward pass in topological order computes the earliest
- * starts, a backward pass the latest finishes; slack = latest finish - cost - earliest start, and nodes
- * without slack are critical. O(n + edges). */
 
 /* A slack below this share of the path's length is rounding error. */
 #define SLACK_EPSILON 1e-9

@@ -1,3 +1,8 @@
+/* The cheapest assignment of layouts, algorithms and groups, by dynamic programming over the layers in
+ * execution order. A state has, for each value that a later layer reads, the layout in which it was produced
+ * and those to which it was converted, or the group inside which it is. A conversion is paid once, by the
+ * first layer that needs it, and starts from the produced layout. At most STATES_MAX states are kept after
+ * each layer; as long as no more are needed, the result is exact, otherwise it is an upper value. */
 #include "config.h"
 
 #include "analyze/choose/place_private.h"
@@ -5,12 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The cheapest assignment of layouts, algorithms and groups, by dynamic programming over the layers in
- * execution order. A state has, for each value that a later layer reads, the layout in which it was produced
- * and those to which it was converted, or the group inside which it is. A conversion is paid once, by the
- * first layer that needs it, and starts from the produced layout. At most STATES_MAX states are kept after
- * each layer; as long as no more are needed, the result is exact, otherwise it is an upper value. */
 
 #define STATES_MAX 1024
 

@@ -1,11 +1,10 @@
+/* How each layer and group can run: its algorithms' layouts and prices. */
 #include "config.h"
 
 #include "analyze/choose/place_private.h"
 
 #include <math.h>
 #include <string.h>
-
-/* How each layer and group can run: its algorithms' layouts and prices. */
 
 #define WAYS_MAX (IMAGE_LAYOUTS * IMAGE_LAYOUTS)
 

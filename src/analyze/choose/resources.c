@@ -1,11 +1,3 @@
-#include "config.h"
-
-#include "analyze/choose/solution.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* What the resources need: memory, each cache, and the units at least do the work of all layers at their
  * peaks, whatever runs at the same time. The fastest algorithm may need more of a resource than another one,
  * and a fused group more than its layers. The least that one resource needs is therefore that of a choice of
@@ -16,6 +8,13 @@
  * therefore also taken together: with shares in proportion to their peaks, the weighted sum of their times is
  * no higher than that of the busiest, and counts a layer wherever it runs (weak duality of the linear program
  * that spreads the work over the units). An estimate has one algorithm. */
+#include "config.h"
+
+#include "analyze/choose/solution.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define USES_MAX 12  /* of a problem: units, each padded and not */
 #define UNITS_MAX 4  /* that are taken together */

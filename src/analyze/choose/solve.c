@@ -1,3 +1,4 @@
+/* Cost of a scenario: the prices of its problems, the choice of groups (choose.c), and the totals. */
 #include "config.h"
 
 #include "analyze/choose/solution.h"
@@ -5,8 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Cost of a scenario: the prices of its problems, the choice of groups (choose.c), and the totals. */
 
 /* True if some group is a join. */
 static bool may_join(const struct study *st)

@@ -1,13 +1,12 @@
+/* Exporters write the same activation in many ways: 0.5 * first or last, multiplied by 1/sqrt(2) or divided
+ * by sqrt(2), x*x*x or x^3. Instead of matching patterns, the elementwise layers between a value and the only
+ * value that is read outside are computed at 16 sample points and compared with the functions that the
+ * libraries implement. */
 #include "config.h"
 
 #include "analyze/fusion/fusion_private.h"
 
 #include <math.h>
-
-/* Exporters write the same activation in many ways: 0.5 * first or last, multiplied by 1/sqrt(2) or divided
- * by sqrt(2), x*x*x or x^3. Instead of matching patterns, the elementwise layers between a value and the only
- * value that is read outside are computed at 16 sample points and compared with the functions that the
- * libraries implement. */
 
 #define SAMPLES 16
 static const double sample[SAMPLES] = { -6, -4.1, -3.3, -2.7, -2.1, -1.3, -0.6, -0.1, 0, 0.2, 0.9, 1, 1.7,

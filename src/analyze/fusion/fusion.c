@@ -1,3 +1,8 @@
+/* Finds fusion candidates. From each anchor a chain follows values that have a single reader, or whose
+ * readers all belong to one activation (activation.c). Every prefix that a library's fused kernel can run
+ * becomes a group. First the chains of convolutions, matmuls and attention, then those of activations that
+ * the model writes as several layers, also behind a matmul, and of the remaining pointwise layers; last the
+ * matmuls that can be joined. */
 #include "config.h"
 
 #include "analyze/fusion/fusion_private.h"
@@ -6,12 +11,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Finds fusion candidates. From each anchor a chain follows values that have a single reader, or whose
- * readers all belong to one activation (activation.c). Every prefix that a library's fused kernel can run
- * becomes a group. First the chains of convolutions, matmuls and attention, then those of activations that
- * the model writes as several layers, also behind a matmul, and of the remaining pointwise layers; last the
- * matmuls that can be joined. */
 
 #define TWIN_NEW (-2)
 #define ROOM 4096 /* more than FUSION_LAYERS_MAX */

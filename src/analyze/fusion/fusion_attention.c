@@ -1,15 +1,14 @@
+/* Matches attention as exporters take it apart, from its softmax: upwards past casts, scales and a mask to
+ * the product of queries and keys, and on past what scales, transposes or repeats the keys; downwards to the
+ * product with the values. The time of attention does not depend on the value of the scale, so any scale
+ * matches. Keys whose transposition also moves the heads keep that Transpose as a layer of its own: it moves
+ * as many bytes as the one that the fused kernel needs. */
 #include "config.h"
 
 #include "analyze/fusion/fusion_private.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Matches attention as exporters take it apart, from its softmax: upwards past casts, scales and a mask to
- * the product of queries and keys, and on past what scales, transposes or repeats the keys; downwards to the
- * product with the values. The time of attention does not depend on the value of the scale, so any scale
- * matches. Keys whose transposition also moves the heads keep that Transpose as a layer of its own: it moves
- * as many bytes as the one that the fused kernel needs. */
 
 struct match {
 	struct chain *c;

@@ -1,3 +1,5 @@
+/* A chain of layers as one problem: an anchor with epilogues, each of which the kernel of the anchor must
+ * take; the chain ends at the first layer that does not fit. */
 #include "config.h"
 
 #include "analyze/fusion/fusion_private.h"

@@ -1,13 +1,12 @@
+/* Partitions the groups but joins into clusters by union-find over shared layers. Inner values of a group
+ * are read by one unit, so the path from any layer of a cluster to its end is unique: a cluster is a tree,
+ * and its root is its last unit. */
 #include "config.h"
 
 #include "analyze/fusion/fusion_private.h"
 
 #include <assert.h>
 #include <stdlib.h>
-
-/* Partitions the groups but joins into clusters by union-find over shared layers. Inner values of a group
- * are read by one unit, so the path from any layer of a cluster to its end is unique: a cluster is a tree,
- * and its root is its last unit. */
 
 struct maker {
 	struct fusion *f;

@@ -1,11 +1,10 @@
+/* Partitions the joins into contests by union-find over layers and clusters: the choice of one join changes
+ * what another saves only if both are in one contest. */
 #include "config.h"
 
 #include "analyze/fusion/fusion_private.h"
 
 #include <stdlib.h>
-
-/* Partitions the joins into contests by union-find over layers and clusters: the choice of one join changes
- * what another saves only if both are in one contest. */
 
 struct maker {
 	struct fusion *f;

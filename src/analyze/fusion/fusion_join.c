@@ -1,3 +1,7 @@
+/* Matmuls of one value with constant weights, as a model has them for queries, keys and values, or for gate
+ * and up: with the weights side by side they are one matmul, whose result has theirs as columns. Biases are
+ * joined alike; a member without one gets zeros. A reader reads its part as a matrix with a leading dimension
+ * (kernel_row.leading_dimension); where one cannot, or the part is a model output, the part is copied. */
 #include "config.h"
 
 #include "analyze/fusion/fusion_private.h"
@@ -5,11 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Matmuls of one value with constant weights, as a model has them for queries, keys and values, or for gate
- * and up: with the weights side by side they are one matmul, whose result has theirs as columns. Biases are
- * joined alike; a member without one gets zeros. A reader reads its part as a matrix with a leading dimension
- * (kernel_row.leading_dimension); where one cannot, or the part is a model output, the part is copied. */
 
 static int layer_compare(const void *x, const void *y)
 {

@@ -1,13 +1,12 @@
+/* Matches layer normalization and RMS normalization as exporters write them, from the mean of the squares:
+ * square, mean, + epsilon, square root, a division by it, and the factors and summands of the normalized
+ * elements. Layer normalization squares the difference from a mean of the same dimensions. All layers are one
+ * unit, because most of their values are read twice inside. */
 #include "config.h"
 
 #include "analyze/fusion/fusion_private.h"
 
 #include <stdlib.h>
-
-/* Matches layer normalization and RMS normalization as exporters write them, from the mean of the squares:
- * square, mean, + epsilon, square root, a division by it, and the factors and summands of the normalized
- * elements. Layer normalization squares the difference from a mean of the same dimensions. All layers are one
- * unit, because most of their values are read twice inside. */
 
 struct norm {
 	struct chain *c;

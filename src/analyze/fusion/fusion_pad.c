@@ -1,11 +1,10 @@
-#include "config.h"
-
-#include "analyze/fusion/fusion_private.h"
-
 /* Matches a Pad with zeros and the convolution that reads it, as exporters write "same" paddings: the fused
  * problem has the padding of both, as graph optimizers make it (ONNX Runtime's PadFusion). Pads of other
  * modes or numbers, of batch or channels, negative ones, and those that something else reads stay layers. A
  * Pad before a pooling stays one too: zeros change a maximum, and the number of elements of an average. */
+#include "config.h"
+
+#include "analyze/fusion/fusion_private.h"
 
 /* The integer at index i of an attribute or a constant input; false: unknown. */
 static bool integer_at(const struct attribute *a, const struct elements *e, int i, int64_t *value)

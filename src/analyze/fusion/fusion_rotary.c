@@ -1,10 +1,3 @@
-#include "config.h"
-
-#include "analyze/fusion/fusion_private.h"
-
-#include <math.h>
-#include <stdlib.h>
-
 /* Matches rotary position embeddings as exporters write them, from their last layer. Of x, whose halves are
  * x1 and x2 (the first and second half of each row, or its even and odd elements), one of
  *
@@ -13,6 +6,12 @@
  *
  * All layers are one unit, because most of their values are read twice inside. The problem is that of the
  * operator RotaryEmbedding: one pass over x and the tables. */
+#include "config.h"
+
+#include "analyze/fusion/fusion_private.h"
+
+#include <math.h>
+#include <stdlib.h>
 
 enum half { NO_HALF, FIRST, SECOND };
 

@@ -1,10 +1,9 @@
-#include "config.h"
-
-#include "analyze/fusion/fusion_private.h"
-
 /* Matches a matmul of which one operand or both are matrices that a layer before it transposes, as exporters
  * write the keys of attention: the fused problem reads the operand as it is stored (`ta1` or `tb1`), as ONNX
  * Runtime's FusedMatMul and Gemm do, and nothing is moved. */
+#include "config.h"
+
+#include "analyze/fusion/fusion_private.h"
 
 bool chain_swaps_matrix(const struct plan *p, const struct plan_layer *l)
 {

@@ -1,10 +1,9 @@
-#include "config.h"
-
-#include "analyze/fusion/fusion_private.h"
-
 /* Recognizes constant masks of causal attention: by their contents (op_triangle), and those that exporters
  * compute with Trilu or by comparing positions. Rows are queries, columns are keys; query i sees the keys
  * up to i + keys - queries. */
+#include "config.h"
+
+#include "analyze/fusion/fusion_private.h"
 
 /* The number in a constant of one element; `otherwise` if it is omitted or unknown. */
 static int64_t number_of(const struct plan *p, const struct plan_layer *l, int input, int64_t otherwise)

@@ -1,3 +1,5 @@
+/* Reasons why an execution and a bound differ in more than speed, each a row with a function, in order of
+ * severity. */
 #include "config.h"
 
 #include "analyze/real/comparable.h"

@@ -1,3 +1,5 @@
+/* Assigns the difference between an execution and the bound to gaps, group by group. What is left is
+ * `unexplained`, so that the gaps always add up to the difference. */
 #include "config.h"
 
 #include "analyze/real/reality_private.h"

@@ -1,3 +1,5 @@
+/* Two executions beside each other: groups that share layers are joined by union-find until both have the
+ * same ones. */
 #include "config.h"
 
 #include "analyze/real/reality_private.h"

@@ -1,3 +1,5 @@
+/* Joins rows that share layers to groups by union-find, and computes what each costs in the scenario of
+ * the bound. */
 #include "config.h"
 
 #include "analyze/bound/bound_private.h"

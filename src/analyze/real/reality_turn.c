@@ -1,9 +1,8 @@
+/* A contradiction holds if both sides were measured again in turn: an execution, the layers, an execution.
+ * Without this, a change of the machine's speed between both sides looks like a contradiction. */
 #include "config.h"
 
 #include "analyze/real/reality_private.h"
-
-/* A contradiction holds if both sides were measured again in turn: an execution, the layers, an execution.
- * Without this, a change of the machine's speed between both sides looks like a contradiction. */
 
 static bool between(const struct reality *first, struct dates d, const struct reality *y)
 {

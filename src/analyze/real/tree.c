@@ -1,3 +1,4 @@
+/* Builds the tree in one pass over the rows, in order of time; layers without a row follow at the end. */
 #include "config.h"
 
 #include "analyze/real/tree.h"

@@ -1,3 +1,5 @@
+/* Shares of the total by the origin of its time, and the table of findings that turns them into a verdict.
+ * */
 #include "config.h"
 
 #include "analyze/real/trust.h"

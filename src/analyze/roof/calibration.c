@@ -1,3 +1,5 @@
+/* Finds the row of the table for the kind, library and unit of a kernel, or the nearest one, and applies
+ * it. */
 #include "config.h"
 
 #include "analyze/roof/calibration.h"

@@ -1,3 +1,4 @@
+/* The interval of a measured cost. */
 #include "config.h"
 
 #include "analyze/roof/roof.h"
@@ -5,8 +6,6 @@
 #include "problem/stats.h"
 
 #include <math.h>
-
-/* The interval of a measured cost. */
 
 #define INTERVAL_SAMPLES 6 /* fewest samples for a 95% interval of the median by order statistics */
 

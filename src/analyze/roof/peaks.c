@@ -1,3 +1,4 @@
+/* Peaks of a device as a struct, as text and as JSON. Unknown ones are NaN. */
 #include "config.h"
 
 #include "analyze/roof/peaks.h"

@@ -1,3 +1,6 @@
+/* The roofline model (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009): time >= max(operations /
+ * peak FLOP/s, bytes / bandwidth). Bytes are compulsory traffic: each operand once, at the bandwidth of the
+ * cache level that holds all of them; rotated constants come from memory. Unknown peaks give NaN, never 0. */
 #include "config.h"
 
 #include "analyze/roof/roof.h"
@@ -6,10 +9,6 @@
 
 #include <math.h>
 #include <string.h>
-
-/* The roofline model (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009): time >= max(operations /
- * peak FLOP/s, bytes / bandwidth). Bytes are compulsory traffic: each operand once, at the bandwidth of the
- * cache level that holds all of them; rotated constants come from memory. Unknown peaks give NaN, never 0. */
 
 /* The unit that runs the operations, of those allowed (plain, matrix). Peak 0: operations do not count. */
 static struct unit unit_for(const struct problem *p, const struct peaks *k, bool plain, bool matrix,

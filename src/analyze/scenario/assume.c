@@ -1,3 +1,4 @@
+/* Reads LAYER=COST and finds the layers that are meant, by number, name or operator. */
 #include "config.h"
 
 #include "analyze/scenario/assume.h"

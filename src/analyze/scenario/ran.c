@@ -1,3 +1,4 @@
+/* Reads the words of a result: the libraries and names of its algorithms, one or several. */
 #include "config.h"
 
 #include "analyze/scenario/ran.h"

@@ -1,3 +1,6 @@
+/* Layouts in which layers can work, by the layouts of their measured algorithms, and the conversions that may
+ * stand between them. layout=priced: all of these. Otherwise only if some layers have no algorithm that is
+ * not channels last; of the other layers the library's choice then counts as ONNX order. */
 #include "config.h"
 
 #include "analyze/study/price.h"
@@ -7,10 +10,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-
-/* Layouts in which layers can work, by the layouts of their measured algorithms, and the conversions that may
- * stand between them. layout=priced: all of these. Otherwise only if some layers have no algorithm that is
- * not channels last; of the other layers the library's choice then counts as ONNX order. */
 
 /* The layout that an operand has in an algorithm's `layouts` ("nhwc", "nxc", "nChw16c"); -1: another one. */
 static int layout_named(struct text t)

@@ -1,10 +1,9 @@
+/* Lists the distinct problems of a plan. */
 #include "config.h"
 
 #include "analyze/study/price.h"
 
 #include "base/hash.h"
-
-/* Lists the distinct problems of a plan. */
 
 struct text_list {
 	const struct plan *plan;

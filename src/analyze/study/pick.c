@@ -1,3 +1,5 @@
+/* Picks the result that counts for a problem in a scenario: the fastest that the scenario allows in the
+ * wanted cache state, else the reason that no result counts. */
 #include "config.h"
 
 #include "analyze/study/price.h"

@@ -1,3 +1,4 @@
+/* The interval of a price, and a price with an assumption. */
 #include "config.h"
 
 #include "analyze/study/price.h"
@@ -5,8 +6,6 @@
 #include "problem/stats.h"
 
 #include <math.h>
-
-/* The interval of a price, and a price with an assumption. */
 
 #define RANGE_SAMPLES 3 /* fewest samples whose range says how low a median may be */
 

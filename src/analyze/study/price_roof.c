@@ -1,10 +1,9 @@
+/* Rooflines of prices, and what they use of each resource; kept in the study and its lists. */
 #include "config.h"
 
 #include "analyze/study/price.h"
 
 #include <math.h>
-
-/* Rooflines of prices, and what they use of each resource; kept in the study and its lists. */
 
 struct roof roofline_of_found(const struct study *st, int distinct, const struct result *r)
 {

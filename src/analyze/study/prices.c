@@ -1,3 +1,6 @@
+/* Prices kept with a study. A price depends on the results that a scenario allows, not on which layers run at
+ * the same time, are fused, or have which layout: scenarios that differ only in these share a list. A toggle
+ * therefore looks up no price that an earlier scenario or effect has looked up. */
 #include "config.h"
 
 #include "analyze/study/price.h"
@@ -7,10 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Prices kept with a study. A price depends on the results that a scenario allows, not on which layers run at
- * the same time, are fused, or have which layout: scenarios that differ only in these share a list. A toggle
- * therefore looks up no price that an earlier scenario or effect has looked up. */
 
 #define LISTS_BYTES_MAX ((size_t)96 << 20) /* beyond it, those that were asked longest ago are dropped */
 

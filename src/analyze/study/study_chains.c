@@ -1,8 +1,7 @@
+/* Finds the clusters of groups that are chains, for the chooser (choose_chain.c). */
 #include "config.h"
 
 #include "analyze/study/price.h"
-
-/* Finds the clusters of groups that are chains, for the chooser (choose_chain.c). */
 
 static bool is_chain(const struct fusion *f, const struct fusion_cluster *k)
 {

@@ -1,13 +1,12 @@
+/* The graph of a study: layers, casts at model inputs and outputs, and conversions between layouts, each
+ * after the producer of its value. A reader of a converted value keeps its edge to the producer: the
+ * path through the conversion is never shorter. */
 #include "config.h"
 
 #include "analyze/study/price.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* The graph of a study: layers, casts at model inputs and outputs, and conversions between layouts, each
- * after the producer of its value. A reader of a converted value keeps its edge to the producer: the
- * path through the conversion is never shorter. */
 
 struct drawing {
 	struct study *st;

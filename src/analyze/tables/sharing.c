@@ -1,3 +1,5 @@
+/* Distinct problems of several models. The order in which models cover the most problems is greedy: each
+ * step takes the model that adds most. */
 #include "config.h"
 
 #include "analyze/tables/sharing.h"

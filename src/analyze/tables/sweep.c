@@ -1,3 +1,5 @@
+/* A point of a sweep from an analysis, the best point, and the batches at which an algorithm or a limit
+ * changes. */
 #include "config.h"
 
 #include "analyze/tables/sweep.h"

@@ -1,3 +1,4 @@
+/* The table of the analyses: columns, needed levels, and the functions that fill them. */
 #include "config.h"
 
 #include "analyze/tables/xsp.h"

@@ -1,3 +1,7 @@
+/* Branches of problems side by side (problem/beside.h): the threads are split into lanes, each branch runs on
+ * one, its problems one after the other with the lane's threads. The algorithms are ways to split; each
+ * problem runs the fastest of its own strict algorithms with that number of threads. An execution begins
+ * on all lanes at once and ends with the last. */
 #include "config.h"
 
 #include "runner/measure/backend.h"
@@ -11,11 +15,6 @@
 #include "runner/beside/deal.h"
 #include "runner/host/team.h"
 #include "runner/measure/branches.h"
-
-/* Branches of problems side by side (problem/beside.h): the threads are split into lanes, each branch runs on
- * one, its problems one after the other with the lane's threads. The algorithms are ways to split; each
- * problem runs the fastest of its own strict algorithms with that number of threads. An execution begins
- * on all lanes at once and ends with the last. */
 
 #define WAYS_MOST 8
 

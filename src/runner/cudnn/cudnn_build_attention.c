@@ -1,11 +1,10 @@
+/* Scaled-dot-product attention, in two variants: composed of two matmuls and a softmax, a form that cuDNN's
+ * fused engines recognize also with a causal mask; and cuDNN's own attention operation. */
 #include "config.h"
 
 #include "runner/cudnn/cudnn_graph.h"
 
 #include <math.h>
-
-/* Scaled-dot-product attention, in two variants: composed of two matmuls and a softmax, a form that cuDNN's
- * fused engines recognize also with a causal mask; and cuDNN's own attention operation. */
 
 #define RANK 4
 

@@ -1,8 +1,7 @@
+/* Convolutions and matmuls with their epilogues: one main operation followed by pointwise ones. */
 #include "config.h"
 
 #include "runner/cudnn/cudnn_graph.h"
-
-/* Convolutions and matmuls with their epilogues: one main operation followed by pointwise ones. */
 
 #define SPACE 3
 

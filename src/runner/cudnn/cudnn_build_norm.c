@@ -1,8 +1,7 @@
+/* Layer, RMS, instance and batch normalization. */
 #include "config.h"
 
 #include "runner/cudnn/cudnn_merge.h"
-
-/* Layer, RMS, instance and batch normalization. */
 
 #define EPSILON 1e-5f
 

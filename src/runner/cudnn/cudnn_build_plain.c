@@ -1,9 +1,8 @@
+/* Kernels whose dimensions have no meaning: pointwise operations, reductions, softmax, concat, casts,
+ * transposes. */
 #include "config.h"
 
 #include "runner/cudnn/cudnn_merge.h"
-
-/* Kernels whose dimensions have no meaning: pointwise operations, reductions, softmax, concat, casts,
- * transposes. */
 
 #define LEAST_RANK 3
 #define SOURCES 3

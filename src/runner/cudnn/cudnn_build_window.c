@@ -1,8 +1,7 @@
+/* Sliding windows: pooling, and resampling with fractional strides. */
 #include "config.h"
 
 #include "runner/cudnn/cudnn_graph.h"
-
-/* Sliding windows: pooling, and resampling with fractional strides. */
 
 #define SPACE 3
 

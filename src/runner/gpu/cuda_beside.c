@@ -1,3 +1,7 @@
+/* Branches of problems side by side (problem/beside.h), each in a stream of its own: the first in the
+ * stream that is measured, the others fork from it by an event and join it by one. Captured, they are
+ * branches of the graph. Each problem runs the fastest of its own algorithms when it is alone, strict ones
+ * only, on operands of its own. */
 #include "config.h"
 
 #include "runner/gpu/cuda_work.h"
@@ -9,11 +13,6 @@
 #include "base/arena.h"
 #include "runner/gpu/cuda_time.h"
 #include "runner/measure/branches.h"
-
-/* Branches of problems side by side (problem/beside.h), each in a stream of its own: the first in the
- * stream that is measured, the others fork from it by an event and join it by one. Captured, they are
- * branches of the graph. Each problem runs the fastest of its own algorithms when it is alone, strict ones
- * only, on operands of its own. */
 
 struct offers_of {
 	struct problem problem;

@@ -1,3 +1,5 @@
+/* Reads data/devices/NAME.json: published figures of a GPU, and the device properties that cuDNN needs to
+ * plan for it. */
 #include "config.h"
 
 #include "runner/gpu/cuda_context_private.h"
@@ -5,9 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Reads data/devices/NAME.json: published figures of a GPU, and the device properties that cuDNN needs to
- * plan for it. */
 
 #define MOST_BYTES 1e6 /* maximum length of the properties as text; usually a few hundred bytes */
 

@@ -1,12 +1,11 @@
+/* Plans moves on the host: sorts the dimensions by destination stride, merges neighbors, and joins contiguous
+ * elements to wider words. */
 #include "config.h"
 
 #include "runner/kernels/cuda_kernels.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* Plans moves on the host: sorts the dimensions by destination stride, merges neighbors, and joins contiguous
- * elements to wider words. */
 
 static void form_swap(struct cuda_move_form *f, int i, int j)
 {

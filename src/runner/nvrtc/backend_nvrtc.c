@@ -1,3 +1,4 @@
+/* Pointwise chains as kernels of their own, generated from the problem and compiled by NVRTC. */
 #include "config.h"
 
 #include <stdio.h>
@@ -8,8 +9,6 @@
 #include "runner/gpu/cuda_compiler.h"
 #include "runner/gpu/cuda_work.h"
 #include "runner/nvrtc/nvrtc_source.h"
-
-/* Pointwise chains as kernels of their own, generated from the problem and compiled by NVRTC. */
 
 #define THREADS 256
 

@@ -1,3 +1,4 @@
+/* The backend of our own kernels, CUB and the CUDA runtime's copies. */
 #include "config.h"
 
 #include "runner/own/cuda_own.h"
@@ -6,8 +7,6 @@
 #include <stdlib.h>
 
 #include "runner/gpu/cuda_library.h"
-
-/* The backend of our own kernels, CUB and the CUDA runtime's copies. */
 
 static int algorithms(const struct problem *p, struct backend_list *list, struct error *err)
 {

@@ -1,3 +1,5 @@
+/* Products of 8-bit integers that no library has: u8 operands whose correction is not constant
+ * (cuda_signed.h), and convolutions in groups, since cuDNN has no grouped ones with factors. */
 #include "config.h"
 
 #include "runner/own/cuda_own_private.h"
@@ -5,9 +7,6 @@
 #include <math.h>
 
 #include "runner/gpu/cuda_signed.h"
-
-/* Products of 8-bit integers that no library has: u8 operands whose correction is not constant
- * (cuda_signed.h), and convolutions in groups, since cuDNN has no grouped ones with factors. */
 
 /* Columns of a group below which most of a tile is empty; from half of them on it may be faster. */
 #define FEW_COLUMNS 16

@@ -1,9 +1,8 @@
+/* Products of floats with constant weights of 4 bits: cuda_few. The kernels read scales and zero points, one
+ * for every block of terms of a column, which are 1 and 0. */
 #include "config.h"
 
 #include "runner/own/cuda_own_private.h"
-
-/* Products of floats with constant weights of 4 bits: cuda_few. The kernels read scales and zero points, one
- * for every block of terms of a column, which are 1 and 0. */
 
 #define FEW_BLOCK 128     /* of a text that has none; most are smaller and read more */
 #define FEW_TERMS 32      /* weights that a thread reads at once: the smallest block */

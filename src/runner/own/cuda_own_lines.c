@@ -1,3 +1,4 @@
+/* Families along dimensions: topk, argreduce, scan, reduce, global pooling, softmax, normalizations. */
 #include "config.h"
 
 #include "problem/kernel.h"
@@ -5,8 +6,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-/* Families along dimensions: topk, argreduce, scan, reduce, global pooling, softmax, normalizations. */
 
 #define PRODUCT_SM 80 /* least compute capability of CUDA_LINE_PRODUCT */
 

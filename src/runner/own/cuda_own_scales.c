@@ -1,9 +1,8 @@
+/* The scales and zero points of weights of 4 bits, for each buffer set: scales of 1, then zero points of
+ * 0. */
 #include "config.h"
 
 #include "runner/own/cuda_own.h"
-
-/* The scales and zero points of weights of 4 bits, for each buffer set: scales of 1, then zero points of
- * 0. */
 
 static int64_t blocks_of(const struct cuda_few *f)
 {

@@ -1,3 +1,4 @@
+/* Copies by memcpy: the lowest latency of a data movement. Two algorithms: all threads, one thread. */
 #include "config.h"
 
 #include "runner/measure/backend.h"
@@ -11,8 +12,6 @@
 #include "runner/measure/clock.h"
 #include "runner/host/copies.h"
 #include "runner/host/team.h"
-
-/* Copies by memcpy: the lowest latency of a data movement. Two algorithms: all threads, one thread. */
 
 #define LINE 64 /* parts of threads begin on cache lines */
 #define SMALL_BYTES 65536 /* below this size one thread is preferred */
