@@ -12,6 +12,7 @@
 #include "problem/execution_field.h"
 #include "profile/profile.h"
 #include "session/session_reality.h"
+#include "session/variant.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -78,13 +79,15 @@ static void batch_select(struct session *s, const struct execution *e)
 		return;
 	const struct match *m = match_execution(&a, e, p);
 	bool foreign = e->row_count && comparable_is_foreign(m);
-	int64_t before = session_batch(s), batch = comparable_batch(p, e, m);
-	if (!batch && foreign)
-		batch = comparable_batch_guess(p, e);
-	if (batch && p->batch && batch != p->batch &&
-		(session_select(s, batch, session_dtype(s), &err) || session_check_bound(s, &err) ||
-			(foreign && comparable_is_foreign(match_execution(&a, e, session_plan(s))))))
-		session_select(s, before, session_dtype(s), &err);
+	struct variant v = session_variant(s);
+	struct variant_ground g = { .plan = NULL };
+	v.batch = comparable_batch(p, e, m);
+	if (!v.batch && foreign)
+		v.batch = comparable_batch_guess(p, e);
+	if (v.batch && p->batch && v.batch != p->batch && !variant_open(s, &v, &g, &err) &&
+		!(foreign && comparable_is_foreign(match_execution(&a, e, g.on.plan))))
+		session_select(s, v.batch, v.dtype, &err);
+	variant_close(&g);
 	arena_free(&a);
 }
 

@@ -67,21 +67,13 @@ static int words_split(struct arena *a, const char *text, char *words[WORDS_MAX]
 static int other_options(struct options *o, const char *with, struct options *other, struct error *err)
 {
 	char *words[WORDS_MAX];
-	int count = with ? words_split(&o->arena, with, words, err) : 0, n = 0;
+	int count = with ? words_split(&o->arena, with, words, err) : 0;
 	if (count < 0)
 		return -1;
-	char **argv = ARENA_ARRAY(&o->arena, char *, o->line_count + count + 1);
-	int end = 0;
-	while (end < o->line_count && strcmp(o->line[end], "--") != 0)
-		argv[n++] = o->line[end++];
-	for (int i = 0; i < count; i++)
-		argv[n++] = words[i];
-	while (end < o->line_count)
-		argv[n++] = o->line[end++];
 	if (with && !count)
 		return error_set(err, "--with: is empty: give options of B, e.g. '-t f16'");
 	other->overrides = true;
-	if (options_parse(other, n, argv, err))
+	if (options_parse_with(other, o, words, count, err))
 		return error_context(err, "--with");
 	if (other->argc != o->argc || other->command != o->command)
 		return error_set(err, "--with: '%.80s' has words that are not options", with);
@@ -91,19 +83,10 @@ static int other_options(struct options *o, const char *with, struct options *ot
 /* Opens a side and analyses it. said: notes of the other side. Returns an exit status. */
 static int side_open(struct options *o, int index, struct session **s, struct str *said, struct error *err)
 {
-	int64_t batch;
-	enum dtype dtype;
-	if (options_one_plan(o, &batch, &dtype, err))
-		return EXIT_BAD;
-	if (!(*s = options_session(o, index, SESSION_DB_READ, err)) ||
-		options_select(*s, batch, dtype, err) || session_check_bound(*s, err))
-		return EXIT_BAD;
-	int status = options_connected(session_connect(*s, QUEUE_HELLO_LIMIT, err));
-	if (status != EXIT_DONE)
-		return status;
-	session_refresh(*s);
-	each_notes_after(*s, o, said);
-	return EXIT_DONE;
+	int status = each_open(o, index, s, err);
+	if (status == EXIT_DONE)
+		each_notes_after(*s, o, said);
+	return status;
 }
 
 static void side_text(const char *which, const struct session *s, struct arena *a)

@@ -5,6 +5,7 @@
 #include "commands/command.h"
 #include "commands/report.h"
 #include "plan/value/short_name.h"
+#include "session/variant.h"
 
 #include "base/output.h"
 
@@ -76,9 +77,8 @@ static const struct plan_layer *layer_find(const struct session *s, const char *
 /* ---- the model of one layer */
 
 /* Writes the layer, and those whose work its kernel does, in the model's own types. */
-static int model_bytes(const struct session *s, int index, struct str *out, struct error *err)
+static int model_bytes(const struct plan *p, int index, struct str *out, struct error *err)
 {
-	const struct plan *p = session_plan(s);
 	struct arena a = { 0 };
 	int *layers = ARENA_ARRAY(&a, int, p->layer_count), count = 0;
 	double weights = 0;
@@ -142,8 +142,7 @@ static int model_compare(struct repro *r, const struct str *bytes, enum dtype dt
 	return bad;
 }
 
-static int model_write_layer(
-	struct repro *r, const struct options *o, int64_t batch, enum dtype dtype, struct error *err)
+static int model_write_layer(struct repro *r, const struct options *o, enum dtype dtype, struct error *err)
 {
 	const char *path = ((const struct repro_options *)o->own)->output;
 	const struct output_rules rules = options_output(o, r->session, &r->arena);
@@ -153,9 +152,11 @@ static int model_write_layer(
 	if (plan_is_few(session_plan(s)))
 		return error_set(err, "-o: the file would have the model's own types, because an 8-bit type "
 		"depends on the neighbouring layers: leave out -t, or -o for the runner's line");
-	/* files have the model's own types */
-	int bad = session_select(s, batch, DTYPE_UNKNOWN, err) || model_bytes(s, index, &bytes, err) ||
-		session_select(s, batch, dtype, err);
+	struct variant own = session_variant(s); /* files have the model's own types */
+	struct variant_ground g;
+	own.dtype = DTYPE_UNKNOWN;
+	int bad = variant_open(s, &own, &g, err) || model_bytes(g.on.plan, index, &bytes, err);
+	variant_close(&g);
 	if (!bad && (model_compare(r, &bytes, dtype, err) || output_put(path, &rules, bytes.p, bytes.n, err)))
 		bad = error_context(err, "-o %.400s", path);
 	str_free(&bytes);
@@ -285,7 +286,7 @@ static void repro_text(struct repro *r, FILE *out)
 	str_free(&line);
 }
 
-static int repro(struct repro *r, const struct options *o, int64_t batch, enum dtype dtype, struct error *err)
+static int repro(struct repro *r, const struct options *o, enum dtype dtype, struct error *err)
 {
 	const struct repro_options *own = o->own;
 	struct session *s = r->session;
@@ -305,7 +306,7 @@ static int repro(struct repro *r, const struct options *o, int64_t batch, enum d
 		session_refresh(s);
 		algorithm_find(r);
 	}
-	if (own->output && model_write_layer(r, o, batch, dtype, err))
+	if (own->output && model_write_layer(r, o, dtype, err))
 		return EXIT_BAD;
 	FILE *out = own->output && output_is_stdout(own->output) ? stderr : stdout;
 	if (o->json)
@@ -336,7 +337,7 @@ static int cmd_repro(struct options *o, struct error *err)
 		status = EXIT_DONE;
 	}
 	if (status == EXIT_DONE)
-		status = repro(&r, o, batch, dtype, err);
+		status = repro(&r, o, dtype, err);
 	str_free(&r.benchdnn);
 	arena_free(&r.arena);
 	session_close(r.session);

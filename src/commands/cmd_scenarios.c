@@ -27,16 +27,9 @@ static const struct option_row scenarios_rows[] = {
 /* The command line with -w NAME after the other options. */
 static int options_of(struct options *o, const char *name, struct options *other, struct error *err)
 {
-	char **argv = ARENA_ARRAY(&o->arena, char *, o->line_count + 3);
-	int n = 0, at = 0;
-	while (at < o->line_count && strcmp(o->line[at], "--") != 0)
-		argv[n++] = o->line[at++];
-	argv[n++] = arena_strndup(&o->arena, "-w", 2);
-	argv[n++] = arena_strndup(&o->arena, name, strlen(name));
-	while (at < o->line_count)
-		argv[n++] = o->line[at++];
+	char *words[] = { arena_strndup(&o->arena, "-w", 2), arena_strndup(&o->arena, name, strlen(name)) };
 	other->scenario_wins = true;
-	return options_parse(other, n, argv, err);
+	return options_parse_with(other, o, words, 2, err);
 }
 
 static const char *kept(struct arena *a, const char *text)
@@ -61,22 +54,6 @@ static void row_fill(struct session *s, struct scenario_row *row, struct arena *
 	str_free(&dims);
 }
 
-/* Opens the model with the options of a row. Returns an exit status. */
-static int row_open(struct options *o, struct session **s, struct error *err)
-{
-	int64_t batch;
-	enum dtype dtype;
-	if (options_one_plan(o, &batch, &dtype, err))
-		return EXIT_BAD;
-	if (!(*s = options_session(o, 0, SESSION_DB_READ, err)) ||
-		options_select(*s, batch, dtype, err) || session_check_bound(*s, err))
-		return EXIT_BAD;
-	int status = options_connected(session_connect(*s, QUEUE_HELLO_LIMIT, err));
-	if (status == EXIT_DONE)
-		session_refresh(*s);
-	return status;
-}
-
 /* A row that cannot be analysed says why; the others are printed. */
 static void row_add(struct options *o, struct scenario_rows *r, const char *name, bool notes)
 {
@@ -86,7 +63,8 @@ static void row_add(struct options *o, struct scenario_rows *r, const char *name
 	struct scenario_row *row = &r->rows[r->count++];
 	*row = (struct scenario_row){ .name = name,
 		.type = "?", .point = SWEEP_POINT_UNKNOWN };
-	if ((name && options_of(o, name, &other, &err)) || row_open(name ? &other : o, &s, &err) != EXIT_DONE)
+	if ((name && options_of(o, name, &other, &err)) ||
+		each_open(name ? &other : o, 0, &s, &err) != EXIT_DONE)
 		row->why = kept(&o->arena, err.text);
 	else {
 		if (notes)

@@ -171,6 +171,9 @@ void help_man(struct str *out);
 /* Finds the command in argv (argv[0] is skipped), parses its options, reads the configuration. -1: bad
  * usage. */
 int options_parse(struct options *o, int argc, char **argv, struct error *err);
+/* Parses the command line of `o` once more, with words after its options, which `o` keeps. */
+int options_parse_with(
+	struct options *other, struct options *o, char *const *words, int count, struct error *err);
 void options_free(struct options *o);
 /* Prepends the option of this long name to an error: "-d (--device): ...". Returns -1. */
 int options_blame(const char *name, struct error *err);

@@ -59,6 +59,21 @@ static int select_bound(struct session *s, int64_t batch, enum dtype dtype, stru
 	return options_select(s, batch, dtype, err) || session_check_bound(s, err) ? EXIT_BAD : EXIT_DONE;
 }
 
+int each_open(struct options *o, int index, struct session **s, struct error *err)
+{
+	int64_t batch;
+	enum dtype dtype;
+	if (options_one_plan(o, &batch, &dtype, err) ||
+		!(*s = options_session(o, index, SESSION_DB_READ, err)))
+		return EXIT_BAD;
+	int status = select_bound(*s, batch, dtype, err);
+	if (status == EXIT_DONE)
+		status = options_connected(session_connect(*s, QUEUE_HELLO_LIMIT, err));
+	if (status == EXIT_DONE)
+		session_refresh(*s);
+	return status;
+}
+
 int each_scenario(struct options *o, int (*visit)(struct session *s, struct options *o, struct error *err),
 	struct error *err)
 {

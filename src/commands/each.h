@@ -9,6 +9,9 @@ void each_notes(struct session *s, const struct options *o);
 /* The same without the lines in `said`, to which it adds those that it prints. */
 void each_notes_after(struct session *s, const struct options *o, struct str *said);
 
+/* Opens the model o->argv[index] with the one plan of the options, on its device, analysed; the caller closes
+ * it, also on errors. Returns an exit status. */
+int each_open(struct options *o, int index, struct session **s, struct error *err);
 /* Opens the model o->argv[0], connects to the device, and calls `visit` for each requested batch and data
  * type, with all symbols bound and the analysis up to date. Returns the highest exit status; ends at the
  * first one above EXIT_GAPS. */

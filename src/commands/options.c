@@ -295,6 +295,20 @@ int options_parse(struct options *o, int argc, char **argv, struct error *err)
 	return o->verbose ? log_open(o, err) : 0;
 }
 
+int options_parse_with(
+	struct options *other, struct options *o, char *const *words, int count, struct error *err)
+{
+	char **argv = ARENA_ARRAY(&o->arena, char *, o->line_count + count + 1);
+	int n = 0, at = 0;
+	while (at < o->line_count && strcmp(o->line[at], "--") != 0)
+		argv[n++] = o->line[at++];
+	for (int i = 0; i < count; i++)
+		argv[n++] = words[i];
+	while (at < o->line_count)
+		argv[n++] = o->line[at++];
+	return options_parse(other, n, argv, err);
+}
+
 void options_free(struct options *o)
 {
 	log_to(NULL);

@@ -204,7 +204,7 @@ struct scenario session_unoptimized_of(const struct variant_ground *g)
 
 struct scenario session_unoptimized(struct session *s)
 {
-	struct variant_ground g = { .on = session_ground(s), .scenario = s->scenario, .session = s };
+	const struct variant_ground g = session_shown(s);
 	return session_unoptimized_of(&g);
 }
 

@@ -49,15 +49,11 @@ int session_quick_of(struct session *s, const struct variant_ground *g)
 
 int session_measure_quick(struct session *s)
 {
-	struct arena a = { 0 };
-	int count;
 	session_analyze(s);
-	if (!s->seat->queue || !s->analysis || !s->seat->config->quick)
+	if (!s->analysis)
 		return 0;
-	const char **texts = session_problems(s, &a, &count);
-	int added = quick_add(s, s->analysis->cache, texts, count);
-	arena_free(&a);
-	return added;
+	const struct variant_ground g = session_shown(s);
+	return session_quick_of(s, &g);
 }
 
 /* The same, and then of its what-ifs', behind these. */

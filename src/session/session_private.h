@@ -192,6 +192,8 @@ void session_dims_remember(struct session *s, const struct dim_binding *dims, in
 bool session_on_gpu(const struct session *s);
 /* True if the what-if matrix is on for the present plan unless someone chose it. */
 bool session_matrix_meant(const struct session *s);
+/* The ground of what is shown; it holds nothing. */
+struct variant_ground session_shown(struct session *s);
 /* session_ground with the analyzer, whose prices are shared if the analysis is up to date. */
 struct ground session_ground_shared(struct session *s);
 /* Loads the results that a file of the data directory has for a plan, all what-ifs included, and for the

@@ -71,26 +71,23 @@ struct session_bound session_bound_threads(struct session *s, int threads)
 	struct arena a = { 0 };
 	struct device *devices = NULL;
 	int64_t *ids = NULL;
+	const struct device *own = &s->seat->device;
 	struct error err = ERROR_NONE;
-	int count = 0, found = -1;
-	struct session_bound bound = { NAN, false };
-	if (!s->store || !s->seat->device.model || !s->seat->device.stack ||
+	int count = 0, at = 0;
+	if (!s->store || !own->model || !own->stack ||
 		store_devices(s->store, &a, &devices, &ids, &count, &err))
 		count = 0;
-	for (int i = 0; i < count && found < 0; i++)
-		if (devices[i].threads == threads && !strcmp(devices[i].model, s->seat->device.model) &&
-			session_stack_is_like(devices[i].stack, s->seat->device.stack))
-			found = i;
-	struct results *results = found >= 0 ? results_new() : NULL;
-	if (results && store_load(s->store, ids[found], results, &err) == 0) {
-		struct ground g = session_ground(s);
-		g.results = results;
-		g.device = &devices[found];
-		g.peaks = NULL;
-		bound = bound_of(analyze(&a, &g, &s->scenario));
+	while (at < count && (devices[at].threads != threads || strcmp(devices[at].model, own->model) != 0 ||
+			!session_stack_is_like(devices[at].stack, own->stack)))
+		at++;
+	struct session_bound bound = { NAN, false };
+	if (at < count) {
+		const struct session_device other = { .kind = SESSION_RECORDED, .id = ids[at],
+			.key = arena_printf(&a, "%lld", (long long)ids[at]) };
+		struct variant v = session_variant(s);
+		v.device = &other;
+		bound = session_bound_of(s, &v);
 	}
-	if (results)
-		results_free(results);
 	arena_free(&a);
 	return bound;
 }

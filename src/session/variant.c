@@ -72,6 +72,12 @@ struct ground session_ground_shared(struct session *s)
 	return g;
 }
 
+struct variant_ground session_shown(struct session *s)
+{
+	return (struct variant_ground){ .on = session_ground(s), .scenario = s->scenario,
+		.dtype = s->current->dtype, .session = s, .plan = s->current, .seat = s->seat };
+}
+
 int session_recorded_more(struct seat *seat, struct session_plan *sp,
 	const struct scenario *with, struct error *err)
 {
