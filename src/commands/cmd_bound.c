@@ -3,8 +3,9 @@
 
 #include "commands/each.h"
 #include "commands/report.h"
-#include "table/tables/xsp.h"
 #include "session/session_reality.h"
+#include "table/tables/costs.h"
+#include "table/tables/xsp.h"
 
 struct bound_options {
 	const char *analysis; /* --analysis LIST; NULL: none */
@@ -32,7 +33,7 @@ static void bound_print(struct session *s, const struct options *o, unsigned ana
 	} else if (analyses)
 		(o->csv ? report_analyses_csv : report_analyses_text)(s, &r, stdout);
 	else if (o->csv)
-		report_bound_csv(s, first, stdout);
+		costs_csv(s, NULL, session_analysis(s)->layer_count, first, stdout);
 	else
 		report_bound_text(s, &trust, stdout);
 }

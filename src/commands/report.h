@@ -27,10 +27,6 @@ void report_layers_text(const struct session *s, bool constants, FILE *out);
 json_t *report_bound_json(const struct session *s, const struct trust *t);
 /* The verdict on a total: "trust" in `bound --json` and `compare --json`. */
 json_t *report_trust_json(const struct trust *t);
-void report_bound_csv(const struct session *s, bool header, FILE *out);
-/* The same for some layers, in their order; NULL: for the first `count`. */
-void report_bound_csv_layers(
-	const struct session *s, const int *layers, int count, bool header, FILE *out);
 void report_bound_text(const struct session *s, const struct trust *t, FILE *out);
 /* Appends the interval of a bound, and what of it is no 95% interval: one line without its end. */
 void report_interval(const struct analysis *a, struct str *out);

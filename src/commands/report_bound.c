@@ -10,6 +10,7 @@
 
 #include "problem/libraries.h"
 #include "session/type_lack.h"
+#include "table/tables/costs.h"
 
 #define WIDTH_LEAST 80  /* of tables; the bound's go down to WIDTH_NARROW */
 
@@ -308,59 +309,6 @@ static void bound_text(const struct session *s, const struct trust *t, FILE *out
 		"not included  reorders between layers' layouts\n\n");
 }
 
-/* A duration in its column, marked ~ if it is from partial sums; an unknown one has no mark. */
-static void duration_cell(double ns, bool complete, FILE *out)
-{
-	char text[STR_QUANTITY];
-	fprintf(out, " %s%9s", complete || isnan(ns) ? " " : "~", str_duration(text, ns));
-}
-
-static void effect_text(const struct what_if_effect *e, const struct analysis *a, bool described, FILE *out)
-{
-	if (e->row->show == SHOW_ON && !e->on && !e->available)
-		return;
-	char word[WHAT_IF_WORD_SIZE], why[WHAT_IF_WHY_SIZE];
-	int name = (int)strlen(e->row->name), over = name > 11 ? name - 11 : 0;
-	fprintf(out, "  %-11s %-*s", e->row->name, 10 - over,
-		what_if_word(e->row, &a->scenario, word, sizeof(word)));
-	if (!e->available) {
-		fprintf(out, "not available here: %s\n", e->row->absent);
-		return;
-	}
-	double on = e->on ? a->total_ns : e->total_ns, off = e->on ? e->total_ns : a->total_ns;
-	duration_cell(e->saves_ns, e->complete && !e->estimated, out);
-	if (!e->on && e->unmeasured_problems)
-		on = NAN; /* a sum of other layers than the bound's */
-	duration_cell(on, (e->on ? a->complete : e->bound_complete) && !e->estimated, out);
-	if (on > 0 && !isnan(e->saves_ns))
-		fprintf(out, "   %s%.2fx", e->complete && !e->estimated ? " " : "~", off / on);
-	else
-		fprintf(out, "    %5s", "-");
-	if (e->unmeasured_problems && described)
-		fprintf(out, "  unknown: %d problem%s no estimate", e->unmeasured_problems,
-			e->unmeasured_problems == 1 ? " has" : "s have");
-	else if (e->unmeasured_problems)
-		fprintf(out, "  unknown until %d problem%s measured", e->unmeasured_problems,
-			e->unmeasured_problems == 1 ? " is" : "s are");
-	else if (described && isnan(e->saves_ns) && e->row->get(&a->scenario) == PARALLEL_MEASURED &&
-		strcmp(e->row->name, "parallel") == 0)
-		fprintf(out, "  unknown: branches side by side have no estimate");
-	bool fusion = strcmp(e->row->name, "fusion") == 0;
-	if (e->layers >= 0)
-		fprintf(out, "  %d layer%s", e->layers, e->layers == 1 ? "" : "s");
-	if (e->unavailable_problems)
-		fprintf(out, "  %d %sproblem%s %s", e->unavailable_problems, fusion ? "fused " : "",
-			e->unavailable_problems == 1 ? "" : "s",
-			fusion ? "unsupported or failed" : "with a result on one side only");
-	if (e->noisy_problems && !e->unmeasured_problems)
-		fprintf(out, "  %d noisy", e->noisy_problems);
-	if (*what_if_why(e->row, e->available, e->on, why, sizeof(why)))
-		fprintf(out, "  %s", why);
-	if (*what_if_tried(e->row, &a->scenario, word, sizeof(word)))
-		fprintf(out, "  %s", word);
-	fputc('\n', out);
-}
-
 #define REASONS_SHOWN 8
 
 /* Where a pattern is found that is no group, one line a reason. */
@@ -391,20 +339,13 @@ static void misses_text(const struct session *s, FILE *out)
 	arena_free(&a);
 }
 
-static void effects_text(const struct session *s, FILE *out)
+static void effects_text(const struct session *s, const struct report_fit *f)
 {
-	fprintf(out, "what-if       now           saves      total    speedup\n");
-	bool noisy = false;
-	int count;
-	const struct what_if_effect *effects = session_effects(s, &count);
-	for (int i = 0; i < count; i++) {
-		effect_text(&effects[i], session_analysis(s), session_described(s) != NULL, out);
-		noisy |= effects[i].noisy_problems && !effects[i].unmeasured_problems;
-	}
-	fprintf(out,
-		"  (total: with the what-if on; saves, speedup: on against off; ~: missing layers, or "
-		"estimates%s)\n\n",
-		noisy ? ";\n   noisy: problems in either total whose measurement is noisy" : "");
+	struct table t = { 0 };
+	effects_table(&t, s, IN_TEXT);
+	table_print_text(&t, f->most, f->to);
+	fputc('\n', f->to);
+	table_free(&t);
 }
 
 struct dear {
@@ -420,128 +361,11 @@ static int dear_compare(const void *x, const void *y)
 	return p != q ? (p < q ? 1 : -1) : a->layer - b->layer;
 }
 
-static int greater(int a, int b)
-{
-	return a > b ? a : b;
-}
-
 #define COSTLY_SHOWN 20
 #define COSTLY_ALL 40 /* models with at most this number of layers with a cost are listed in full */
-#define GAPS_SHOWN 10
-
-#define NAME_PIPED 100 /* not a terminal: a longer name moves the rest of its row, no other row */
-
-/* The larger of both widths; piped, a name that is longer than its column can be does not count. */
-static int name_longest(struct arena *a, int longest, struct text name, bool piped)
-{
-	int columns = text_columns(text_clean(a, name));
-	return columns > longest && !(piped && columns > NAME_PIPED) ? columns : longest;
-}
-
-/* Width of the name column if the other columns need `others`: that of the longest name, if it fits. */
-static int name_width(int longest, int width, int others)
-{
-	int room = width == WIDTH_PIPE ? NAME_PIPED : width - others > 24 ? width - others : 24;
-	return longest < 16 ? 16 : longest < room ? longest : room;
-}
-
-/* The name of a layer in a column of that width; `piped`: never cut. */
-static const char *name_cell(struct arena *a, struct text name, int column, bool piped)
-{
-	const char *clean = text_clean(a, name);
-	return piped && text_columns(clean) > column ? clean : text_pad(a, clean, column, true);
-}
-
-static const char *kernel_text(struct arena *a, const struct layer_cost *c, const struct plan_layer *l)
-{
-	return c->group ? c->group->pattern : text_clean(a, l->node->op);
-}
-
-/* Column widths of the table, for the rows that are shown; 0: the column is left out. */
-struct cost_columns {
-	int name, kernel, limit, algorithm;
-	bool piped;
-};
-#define COSTS_FIXED 26  /* columns of number, cost, share and the blanks between these and the name */
-#define LIMIT_USEFUL 16 /* shows what limits a layer and the share */
-
-/* In a narrow terminal the last columns are left out, then the operator. */
-static void columns_fit(struct cost_columns *c, int longest, int width)
-{
-	int others = COSTS_FIXED + 1 + c->kernel + 2, useful = width - others - LIMIT_USEFUL;
-	c->name = name_width(longest, width, others + c->limit + 3 + c->algorithm);
-	if (c->piped)
-		return;
-	if (c->name > useful && others + c->name + c->limit + 2 + c->algorithm > width)
-		c->name = useful > 16 ? useful : 16;
-	int room = width - others - c->name;
-	if (room - c->limit < 2 + (int)strlen("algorithm"))
-		c->algorithm = 0;
-	if (room < (int)strlen("bound by"))
-		c->limit = 0;
-	if (COSTS_FIXED + c->name + 1 + c->kernel > width) {
-		c->kernel = 0;
-		c->name = width - COSTS_FIXED;
-	}
-}
-
 static struct limit limit_here(const struct session *s, int layer)
 {
 	return limit_of_layer(session_analysis(s), session_plan(s), session_peaks(s), layer);
-}
-
-static const char *limit_text(struct arena *a, const struct session *s, int layer)
-{
-	struct limit l = limit_here(s, layer);
-	struct str text = { 0 };
-	limit_describe(&l, &text);
-	const char *kept = arena_strndup(a, text.p, text.n);
-	str_free(&text);
-	return kept;
-}
-
-static struct cost_columns cost_columns(
-	struct arena *a, const struct session *s, const struct dear *order, int shown, int width)
-{
-	struct cost_columns c = { .kernel = 2, .limit = 8, .piped = width == WIDTH_PIPE };
-	int longest = 0, kernel_most = width >= 120 ? 40 : width >= 80 ? 18 : 10;
-	c.algorithm = 9;
-	for (int i = 0; i < shown; i++) {
-		const struct layer_cost *cost = &session_analysis(s)->layers[order[i].layer];
-		const struct plan_layer *l = &session_plan(s)->layers[order[i].layer];
-		longest = name_longest(a, longest, l->name, c.piped);
-		c.kernel = greater(c.kernel, text_columns(kernel_text(a, cost, l)));
-		c.limit = greater(c.limit, text_columns(limit_text(a, s, order[i].layer)));
-		c.algorithm = greater(c.algorithm,
-			cost->result ? text_columns(cost->result->algorithm.name) : 0);
-	}
-	c.kernel = c.kernel < kernel_most ? c.kernel : kernel_most;
-	columns_fit(&c, longest, width);
-	return c;
-}
-
-static const char *kernel_cell(struct arena *a, const char *text, const struct cost_columns *w)
-{
-	return w->kernel ? arena_printf(a, " %s", text_pad(a, text, w->kernel, false)) : "";
-}
-
-static void cost_line(struct arena *a, const struct session *s, int layer, int number,
-	const struct cost_columns *w, const struct report_fit *f)
-{
-	const struct analysis *an = session_analysis(s);
-	const struct layer_cost *c = &an->layers[layer];
-	const struct plan_layer *l = &session_plan(s)->layers[layer];
-	bool guess = cost_is_guess(c);
-	char cost[STR_QUANTITY];
-	report_line(f->to, f->most, "%5d  %s%s %s%9s %7s  %s  %s", number,
-		name_cell(a, l->name, w->name, w->piped), kernel_cell(a, kernel_text(a, c, l), w),
-		c->mistrusted	? "!"
-			: guess ? "~"
-				: " ",
-		str_duration(cost, c->ns), arena_printf(a, "%s%.1f%%", analysis_share_mark(an),
-			100 * c->ns / an->sequential_ns),
-		w->limit ? text_pad(a, limit_text(a, s, layer), w->limit, false) : "",
-		c->result && w->algorithm ? text_clean(a, text_of(c->result->algorithm.name)) : "");
 }
 
 /* Below the table: what "bound by" is, the marks in it, and each reason why it is unknown, once. */
@@ -581,67 +405,35 @@ static void costs_text(const struct session *s, const struct report_fit *f)
 	const struct analysis *an = session_analysis(s);
 	struct arena a = { 0 };
 	struct dear *order = ARENA_ARRAY(&a, struct dear, an->layer_count);
-	int shown = 0, total, *numbers = session_numbers(session_plan(s), &a, &total);
+	int shown = 0;
 	for (int i = 0; i < an->layer_count; i++)
 		order[i] = (struct dear){ i, an->layers[i].ns };
 	qsort(order, (size_t)an->layer_count, sizeof(*order), dear_compare);
 	while (shown < an->layer_count && order[shown].ns > 0)
 		shown++;
-	const char *title = "layers of highest cost";
 	bool some = shown > COSTLY_ALL;
 	shown = some ? COSTLY_SHOWN : shown;
-	struct cost_columns w = cost_columns(&a, s, order, shown, f->width);
-	title = some && text_columns(title) <= w.name ? title : "layers by cost";
-	if (shown)
-		report_line(f->to, f->most, "%5s  %s%s %10s %7s  %s%s", "layer",
-			text_pad(&a, title, w.name, false), kernel_cell(&a, "op", &w), "cost", "share",
-			w.algorithm ? text_pad(&a, "bound by", w.limit, false) : w.limit ? "bound by" : "",
-			w.algorithm ? "  algorithm" : "");
+	int *layers = ARENA_ARRAY(&a, int, shown + 1);
 	for (int i = 0; i < shown; i++)
-		cost_line(&a, s, order[i].layer, numbers[order[i].layer], &w, f);
-	if (shown)
+		layers[i] = order[i].layer;
+	struct table t = { 0 };
+	costs_columns(&t, some ? "layers of highest cost" : "layers by cost");
+	costs_rows(&t, s, layers, shown, IN_TEXT);
+	if (shown) {
+		table_print_text(&t, f->most, f->to);
 		limits_text(&a, s, order, shown, f->to);
+	}
+	table_free(&t);
 	arena_free(&a);
-}
-
-/* Layers that are not in the total, or only in part. */
-static bool is_gap(const struct layer_cost *c)
-{
-	return c->origin == ORIGIN_MISSING || c->origin == ORIGIN_UNSUPPORTED || c->at_least;
 }
 
 static void gaps_text(const struct session *s, const struct report_fit *f)
 {
-	const struct analysis *an = session_analysis(s);
-	const struct plan *p = session_plan(s);
-	struct arena a = { 0 };
-	int *gaps = ARENA_ARRAY(&a, int, GAPS_SHOWN), count = 0, all = 0, name = 0, op = 0;
-	int total, *numbers = session_numbers(p, &a, &total);
-	for (int i = 0; i < an->layer_count; i++) {
-		if (!is_gap(&an->layers[i]) || all++ >= GAPS_SHOWN)
-			continue;
-		gaps[count++] = i;
-		name = name_longest(&a, name, p->layers[i].name, f->width == WIDTH_PIPE);
-		op = greater(op, text_columns(text_clean(&a, p->layers[i].node->op)));
-	}
-	int op_most = f->width == WIDTH_PIPE ? 40 : 18;
-	op = op < op_most ? op : op_most;
-	name = name_width(name, f->width, 40 + op);
-	if (all > count)
-		fprintf(f->to, "not in the total (first %d of %d):\n", count, all);
-	else if (count)
-		fprintf(f->to, "not in the total:\n");
-	for (int i = 0; i < count; i++) {
-		const struct layer_cost *c = &an->layers[gaps[i]];
-		const struct plan_layer *l = &p->layers[gaps[i]];
-		const char *why = c->why ? text_clean(&a, text_of(c->why)) :
-			c->origin == ORIGIN_MISSING ? "not measured" : "";
-		report_line(f->to, f->most, "%5d  %s %s %s%s%s", numbers[gaps[i]],
-			name_cell(&a, l->name, name, f->width == WIDTH_PIPE),
-			text_pad(&a, text_clean(&a, l->node->op), op, false),
-			c->at_least ? "in part" : origin_name(c->origin), *why ? ": " : "", why);
-	}
-	arena_free(&a);
+	struct table t = { 0 };
+	gaps_table(&t, s);
+	if (t.row_count)
+		table_print_text(&t, f->most, f->to);
+	table_free(&t);
 }
 
 #define LABEL 14 /* columns of a label and the blanks after it */
@@ -654,7 +446,7 @@ void report_bound_text(const struct session *s, const struct trust *t, FILE *out
 	report_fit_part(&f, 2);
 	bound_text(s, t, f.to);
 	report_fit_part(&f, LABEL);
-	effects_text(s, f.to);
+	effects_text(s, &f);
 	report_fit_part(&f, 4);
 	misses_text(s, f.to);
 	report_fit_part(&f, 2);

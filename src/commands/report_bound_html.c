@@ -1,9 +1,10 @@
-/* The bound as a page that stands alone: no script, no font, no picture from elsewhere, and a policy that
- * forbids them. It says what each number is of and how it was made. */
+/* The bound as a page that stands alone: no font, no picture, no script from elsewhere, and a policy that
+ * forbids them; its own script sorts tables. It says what each number is of and how it was made. */
 #include "config.h"
 
 #include "commands/report.h"
 #include "commands/report_html.h"
+#include "table/tables/costs.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -17,7 +18,10 @@ static const char style[] =
 	"h1{font-size:1.6rem;margin:0;overflow-wrap:anywhere}h2{font-size:1.15rem;margin:2rem 0 .5rem}"
 	".t{overflow-x:auto}table{border-collapse:collapse;width:100%}th,td{text-align:left;"
 	"vertical-align:top;padding:.2rem .6rem .2rem 0;border-bottom:1px solid #d8dee4}"
-	"thead{display:table-header-group}tr{break-inside:avoid}"
+	"thead{display:table-header-group}thead th{cursor:pointer}"
+	"th[aria-sort=ascending]::after{content:\" \\25b2\"}"
+	"th[aria-sort=descending]::after{content:\" \\25bc\"}"
+	"tr{break-inside:avoid}"
 	"td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"
 	"td.w{overflow-wrap:anywhere;min-width:9em}td.l{min-width:16em}"
 	".bar{display:block;height:.45rem;margin-left:auto;background:#b35900;"
@@ -34,25 +38,6 @@ static const char style[] =
 	"@media print{body{margin:0;max-width:none;font-size:9pt}h2{break-after:avoid}@page{margin:12mm}"
 	"table.s{font-size:7pt}.s th,.s td{padding:.1rem .4rem .1rem 0}.s td.w,td.l{min-width:0}"
 	".s .bar{height:.25rem}}";
-
-/* A layer's name; lines may be broken after its slashes. */
-static void layer_name(FILE *out, struct text name)
-{
-	for (const char *slash; name.n && (slash = memchr(name.p, '/', name.n));) {
-		size_t n = slash + 1 - name.p;
-		html_untrusted(out, (struct text){ name.p, n });
-		fputs("<wbr>", out);
-		name = (struct text){ name.p + n, name.n - n };
-	}
-	html_untrusted(out, name);
-}
-
-void html_duration(FILE *out, double ns, bool guess)
-{
-	char text[STR_QUANTITY];
-	fprintf(out, "<td class=\"n\">%s%s</td>", guess && !isnan(ns) ? "~" : "",
-		isnan(ns) ? "unknown" : str_duration(text, ns));
-}
 
 /* A row of a table of two columns. */
 static void fact(FILE *out, const char *name, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
@@ -171,8 +156,9 @@ static void head(const struct session *s, FILE *out)
 	bool parallel = a->scenario.parallel;
 	fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-		"style-src 'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"
-		"<title>");
+		"style-src 'unsafe-inline'; script-src %s\">\n"
+		"<meta name=\"viewport\" content=\"width=device-width\">\n"
+		"<title>", html_sort_source);
 	html_untrusted(out, text_of(session_model(s)->path));
 	fprintf(out, ": lower bound</title>\n<style>%s</style></head><body>\n"
 		"<h1>Lower bound of the latency of ", style);
@@ -196,126 +182,28 @@ static void head(const struct session *s, FILE *out)
 
 static void what_ifs(const struct session *s, FILE *out)
 {
-	const double now = session_analysis(s)->total_ns;
-	fputs("<h2>What if</h2>\n<div class=\"t\"><table><thead><tr><th>what-if</th><th>now</th>"
-	      "<th class=\"n\">saves</th>"
-	      "<th class=\"n\">total with it</th><th></th></tr></thead><tbody>\n", out);
-	int count;
-	const struct what_if_effect *effects = session_effects(s, &count);
-	for (int i = 0; i < count; i++) {
-		const struct what_if_effect *e = &effects[i];
-		bool guess = e->estimated || !e->complete, unknown = e->unmeasured_problems;
-		char word[WHAT_IF_WORD_SIZE], why[WHAT_IF_WHY_SIZE];
-		fprintf(out, "<tr><td>%s</td><td>", e->row->name);
-		html_text(out, what_if_word(e->row, session_scenario(s), word, sizeof(word)));
-		fputs("</td>", out);
-		if (e->available) {
-			html_duration(out, e->saves_ns, guess);
-			html_duration(out, e->on ? now : unknown ? NAN : e->total_ns, guess);
-		} else
-			fputs("<td class=\"n\">n/a</td><td class=\"n\">n/a</td>", out);
-		fputs("<td class=\"l\">", out);
-		what_if_why(e->row, e->available, e->on, why, sizeof(why));
-		html_text(out, *why ? why : e->row->text);
-		if (e->available && *what_if_tried(e->row, session_scenario(s), word, sizeof(word)))
-			fprintf(out, "; here: %s", word);
-		if (e->available && e->unmeasured_problems)
-			fprintf(out, "; %d problem%s must be measured first", e->unmeasured_problems,
-				e->unmeasured_problems == 1 ? "" : "s");
-		if (e->noisy_problems && !e->unmeasured_problems)
-			fprintf(out, "; %d noisy", e->noisy_problems);
-		fputs("</td></tr>\n", out);
-	}
-	fputs("</tbody></table></div>\n<p>saves: total with the what-if off minus total with it on; a "
-		"negative value is a cost. ~: estimates, or layers are missing on both sides.</p>\n", out);
-}
-
-/* How the layer's number was made. */
-static void method(const struct layer_cost *c, const int *numbers, FILE *out)
-{
-	const struct result *r = c->result;
-	if (c->mistrusted)
-		fputs("<span class=\"bad\">suspect</span>: ", out);
-	if (c->origin == ORIGIN_FUSED && c->group) {
-		fprintf(out, "runs in layer %d (", numbers[c->group->layers[0]]);
-		html_text(out, c->group->pattern);
-		fputs(")", out);
-		return;
-	}
-	if (c->folded) {
-		fputs("removed by the what-if fold", out);
-		return;
-	}
-	fputs(c->at_least ? "in part: " : "", out);
-	fputs(c->origin == ORIGIN_MISSING ? "not measured" : origin_name(c->origin), out);
-	if (r) {
-		fputs(": ", out);
-		html_untrusted(out, text_of(r->algorithm.api));
-		fputs(" ", out);
-		html_untrusted(out, text_of(r->algorithm.name));
-		fprintf(out, ", %lld samples, %s", (long long)r->stats.n, launch_name(r->launch));
-		if (r->stats.stop == STOP_DISTURBED)
-			fputs(", <span class=\"bad\">noisy</span>", out);
-	} else if (c->origin == ORIGIN_ESTIMATED && c->row)
-		fprintf(out, " as a %s of %s%s", calibration_kind_name(c->row->kind),
-			calibration_library_name(c->row->library), c->nearest ? ", the nearest kind" : "");
-	else if (c->origin == ORIGIN_ESTIMATED && !c->bodies)
-		fputs(" by the peaks alone", out);
-	if (c->why) {
-		fputs(": ", out);
-		html_untrusted(out, text_of(c->why));
-	}
-}
-
-static void layer(const struct session *s, const int *numbers, int i, double most, FILE *out)
-{
-	const struct analysis *a = session_analysis(s);
-	const struct plan_layer *l = &session_plan(s)->layers[i];
-	const struct layer_cost *c = &a->layers[i];
-	struct limit limit = limit_of_layer(a, session_plan(s), session_peaks(s), i);
-	struct str by = { 0 };
-	char lo[STR_QUANTITY], hi[STR_QUANTITY];
-	bool guess = cost_is_guess(c);
-	fprintf(out, "<tr><td class=\"n\">%d</td><td class=\"w\">", numbers[i]);
-	layer_name(out, l->name);
-	fputs("</td><td>", out);
-	html_untrusted(out, l->node->op);
-	fputs("</td>", out);
-	html_duration(out, c->ns, guess);
-	fputs("<td class=\"n\">", out);
-	if (c->ns > 0 && most > 0)
-		fprintf(out, "%s%.1f%%<span class=\"bar\" style=\"width:%.1f%%\"></span>",
-			analysis_share_mark(a), 100 * c->ns / a->sequential_ns, 100 * c->ns / most);
-	fputs("</td><td class=\"n\">", out);
-	if (c->ns > 0 && !isnan(c->lo) && !isnan(c->hi))
-		fprintf(out, "%s to %s", str_duration(lo, c->lo), str_duration(hi, c->hi));
-	limit_describe(&limit, &by);
-	fputs("</td><td>", out);
-	html_untrusted(out, text_of(by.p));
-	fputs("</td><td class=\"w\">", out);
-	method(c, numbers, out);
-	fputs("</td></tr>\n", out);
-	str_free(&by);
+	struct table t = { 0 };
+	effects_table(&t, s, IN_HTML);
+	fputs("<h2>What if</h2>\n", out);
+	table_print_html(&t, out);
+	table_free(&t);
 }
 
 static void layers(const struct session *s, FILE *out)
 {
 	const struct plan *p = session_plan(s);
-	struct arena kept = { 0 };
-	int total, *numbers = session_numbers(p, &kept, &total);
-	double most = 0;
-	for (int i = 0; i < p->layer_count; i++)
-		most = session_analysis(s)->layers[i].ns > most ? session_analysis(s)->layers[i].ns : most;
-	fprintf(out, "<h2>Layers</h2>\n<p>%d layers; %d more only compute constants.</p>\n"
-		"<div class=\"t\"><table class=\"s\"><thead><tr><th class=\"n\">no</th><th>layer</th>"
-		"<th>operator</th><th class=\"n\">cost</th><th class=\"n\">share</th>"
-		"<th class=\"n\">interval</th><th>bound by</th><th>source of the cost</th></tr></thead>"
-		"<tbody>\n", total, p->layer_count - total);
+	struct table t = { 0 };
+	int total, count = 0, *numbers = session_numbers(p, &t.arena, &total);
+	int *listed = ARENA_ARRAY(&t.arena, int, p->layer_count + 1);
 	for (int i = 0; i < p->layer_count; i++)
 		if (numbers[i])
-			layer(s, numbers, i, most, out);
-	fputs("</tbody></table></div>\n", out);
-	arena_free(&kept);
+			listed[count++] = i;
+	costs_columns(&t, "name");
+	costs_rows(&t, s, listed, count, IN_HTML);
+	fprintf(out, "<h2>Layers</h2>\n<p>%d layers; %d more only compute constants.</p>\n", total,
+		p->layer_count - total);
+	table_print_html(&t, out);
+	table_free(&t);
 }
 
 static void methods(const struct session *s, FILE *out)
@@ -356,5 +244,5 @@ void report_bound_html(struct session *s, const struct trust *t, FILE *out)
 	report_charts_html(s, out);
 	layers(s, out);
 	methods(s, out);
-	fputs("</body></html>\n", out);
+	fprintf(out, "<script>%s</script>\n</body></html>\n", html_sort_script);
 }

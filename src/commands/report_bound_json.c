@@ -10,6 +10,7 @@
 
 #include "problem/libraries.h"
 #include "session/scenarios.h"
+#include "table/tables/costs.h"
 
 /* Costs of the layers in a layer's bodies, each listed once. */
 static json_t *bodies_json(const struct plan_layer *l, const struct layer_cost *c)
@@ -183,34 +184,10 @@ static json_t *misses_json(const struct session *s)
 
 static json_t *effects_json(const struct session *s)
 {
-	json_t *list = json_array();
-	int count;
-	const struct what_if_effect *effects = session_effects(s, &count);
-	for (int i = 0; i < count; i++) {
-		const struct what_if_effect *e = &effects[i];
-		char word[WHAT_IF_WORD_SIZE], why[WHAT_IF_WHY_SIZE], tried[WHAT_IF_WORD_SIZE];
-		what_if_tried(e->row, session_scenario(s), tried, sizeof(tried));
-		what_if_why(e->row, e->available, e->on, why, sizeof(why));
-		double now = session_analysis(s)->total_ns;
-		double on_ns = e->on ? now : e->total_ns, off_ns = e->on ? e->total_ns : now;
-		bool known = e->available && !isnan(e->total_ns);
-		json_array_append_new(list,
-			json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:i, s:i, "
-				  "s:o, s:o, s:o}",
-				"name", e->row->name, "on", e->on, "choice",
-				what_if_word(e->row, session_scenario(s), word, sizeof(word)),
-				"bound_ns", json_number_or_null(known ? e->bound_ns : NAN), "estimate_ns",
-				json_number_or_null(known && e->estimated ? e->total_ns : NAN), "saves_ns",
-				json_number_or_null(known ? e->saves_ns : NAN), "speedup",
-				json_number_or_null(
-					known && !isnan(e->saves_ns) && on_ns > 0 ? off_ns / on_ns : NAN),
-				"available", e->available, "complete", e->complete, "estimated", e->estimated,
-				"bound_complete", e->bound_complete, "unmeasured_problems",
-				e->unmeasured_problems, "unavailable_problems", e->unavailable_problems,
-				"noisy_problems", e->noisy_problems, "layers",
-				e->layers < 0 ? json_null() : json_integer(e->layers), "why",
-				report_json_text(why), "tried", report_json_text(tried)));
-	}
+	struct table t = { 0 };
+	effects_table(&t, s, IN_JSON);
+	json_t *list = table_rows_json(&t);
+	table_free(&t);
 	return list;
 }
 
@@ -360,42 +337,4 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 	json_object_set_new(o, "needs", report_needs_json(p));
 	json_object_set_new(o, "layers", layers);
 	return o;
-}
-
-static const char *number_field(struct arena *a, double ns)
-{
-	return isnan(ns) ? "" : arena_printf(a, "%.1f", ns);
-}
-
-void report_bound_csv_layers(
-	const struct session *s, const int *layers, int count, bool header, FILE *out)
-{
-	const struct plan *p = session_plan(s);
-	struct arena a = { 0 }, kept = { 0 };
-	int total, *numbers = session_numbers(p, &kept, &total);
-	if (header)
-		fputs("batch,dtype,index,name,op,origin,cost_ns,lo_ns,hi_ns,preferred_ns,critical,slack_ns,"
-		      "algorithm,"
-		      "number\n",
-			out);
-	for (int k = 0; k < count; k++) {
-		int i = layers ? layers[k] : k;
-		const struct layer_cost *c = &session_analysis(s)->layers[i];
-		report_csv_plan(out, p);
-		fprintf(out, "%d,", i);
-		csv_field(out, text_clean(&a, p->layers[i].name), ',');
-		csv_field(out, text_clean(&a, p->layers[i].node->op), ',');
-		fprintf(out, "%s,%s,%s,%s,%s,%d,%s,", origin_name(c->origin), number_field(&a, c->ns),
-			number_field(&a, c->lo), number_field(&a, c->hi), number_field(&a, c->preferred_ns),
-			c->critical, number_field(&a, c->slack_ns));
-		csv_field(out, c->result ? c->result->algorithm.name : "", ',');
-		report_csv_number(out, numbers[i]);
-		arena_free(&a);
-	}
-	arena_free(&kept);
-}
-
-void report_bound_csv(const struct session *s, bool header, FILE *out)
-{
-	report_bound_csv_layers(s, NULL, session_analysis(s)->layer_count, header, out);
 }

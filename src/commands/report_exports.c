@@ -3,12 +3,13 @@
 
 #include "commands/report.h"
 #include "session/session_reality.h"
+#include "table/tables/costs.h"
 
 #include <string.h>
 
 static void csv(struct session *s, const int *layers, int count, FILE *out)
 {
-	report_bound_csv_layers(s, layers, count, true, out);
+	costs_csv(s, layers, count, true, out);
 }
 
 static void json(struct session *s, const int *layers, int count, FILE *out)

@@ -5,8 +5,6 @@
 #include "session/session.h"
 #include "table/print.h"
 
-/* A cell with a duration; guess: marked ~. */
-void html_duration(FILE *out, double ns, bool guess);
 /* A date and time in UTC; "unknown" if it has none. Returns buf. */
 const char *html_date(char *buf, size_t size, int64_t at);
 

@@ -9,7 +9,9 @@ libtable_a_SOURCES = \
 	src/table/print_text.c \
 	src/table/table.c src/table/table.h \
 	src/table/tables/advice.c src/table/tables/advice.h \
+	src/table/tables/costs.c src/table/tables/costs.h \
 	src/table/tables/diff.c src/table/tables/diff.h \
+	src/table/tables/effects.c \
 	src/table/tables/layers.c src/table/tables/layers.h \
 	src/table/tables/models.c src/table/tables/models.h \
 	src/table/tables/ops.c src/table/tables/ops.h \

@@ -10,7 +10,8 @@ void table_print_text(const struct table *t, int most, FILE *out);
 
 /* header: prints the line of column names. */
 void table_print_csv(const struct table *t, bool header, FILE *out);
-/* Prints the column names now and each row when the next one begins; no row is kept. table_stream_row prints
+/* Prints the column names now and each row when the next one begins; no row is kept, and
+ * table_row frees what the arena has: a row's texts are made after it. table_stream_row prints
  * the last one. */
 void table_stream_csv(struct table *t, bool header, FILE *out);
 void table_stream_row(struct table *t);

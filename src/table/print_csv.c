@@ -36,7 +36,7 @@ static void cell_print(const struct table_column *c, const struct table_cell *x,
 	if (c->unit == TABLE_BOOL && !isnan(x->number))
 		fputs(x->number > 0 ? "true" : "false", out);
 	else if (!isnan(x->number))
-		fprintf(out, c->in & IN_WHOLE ? "%.0f" : "%.10g", x->number);
+		fprintf(out, c->in & IN_WHOLE ? "%.0f" : c->in & IN_TENTH ? "%.1f" : "%.10g", x->number);
 	fputc(after, out);
 }
 

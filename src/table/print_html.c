@@ -70,8 +70,8 @@ static void cell_print(const struct table *t, int row, int column, FILE *out)
 		name_print(x->text ? x->text : "", out);
 	} else {
 		fputs("<td class=\"n\"", out);
-		if (!isnan(x->number))
-			fprintf(out, " data-v=\"%.10g\"", x->number);
+		if (!isnan(x->number) && c->unit != TABLE_BAR)
+			fprintf(out, " data-v=\"%.7g\"", x->number);
 		fputc('>', out);
 		if (c->unit == TABLE_BAR)
 			bar_print(t, row, column, out);
@@ -82,11 +82,20 @@ static void cell_print(const struct table *t, int row, int column, FILE *out)
 	arena_free(&a);
 }
 
+/* A mark that no row has needs no column. */
+static bool is_shown(const struct table *t, int column)
+{
+	bool any = t->columns[column].unit != TABLE_BOOL;
+	for (int i = 0; i < t->row_count && !any; i++)
+		any = table_cell(t, i, column)->number > 0;
+	return any && t->columns[column].in & IN_HTML;
+}
+
 static void head_print(const struct table *t, FILE *out)
 {
 	fputs("<div class=\"t\"><table><thead><tr>", out);
 	for (int k = 0; k < t->column_count; k++)
-		if (t->columns[k].in & IN_HTML) {
+		if (is_shown(t, k)) {
 			fputs(table_is_text(&t->columns[k]) ? "<th>" : "<th class=\"n\">", out);
 			html_text(out, t->columns[k].label);
 			fputs("</th>", out);
@@ -103,7 +112,7 @@ void table_print_html(const struct table *t, FILE *out)
 			continue;
 		fputs("<tr>", out);
 		for (int k = 0; k < t->column_count; k++)
-			if (t->columns[k].in & IN_HTML)
+			if (is_shown(t, k))
 				cell_print(t, i, k, out);
 		fputs("</tr>\n", out);
 	}

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define GAP 2         /* blanks between columns */
+#define TEXT_USEFUL 16 /* columns of a text that are worth a further column */
 #define TEXT_LEAST 6  /* columns that a text keeps */
 #define NAMES_MOST 500 /* names that are shortened so that they stay different: takes the square of it */
 #define WRAP_LEAST 20 /* columns that a wrapped text keeps */
@@ -146,20 +147,21 @@ static int total_width(const struct sheet *s)
 {
 	int total = 0;
 	for (int at = 0; at < s->count; at++)
-		total += at == s->bar && !s->width[at] ? 0 : s->width[at] + (at ? GAP : 0);
+		total += s->width[at] < 0 || (at == s->bar && !s->width[at]) ? 0 :
+			s->width[at] + (at ? GAP : 0);
 	return total;
 }
 
-/* The last column takes what the others leave of a line. */
+/* The last column takes what the others leave of a line; where that is too little, it stands below. */
 static void wrap_last(struct sheet *s, int line)
 {
 	int last = s->count - 1;
 	if (last < 0 || !(column_of(s, last)->in & IN_WRAP))
 		return;
 	int left = line - total_width(s) + s->width[last];
-	left = left < WRAP_LEAST ? WRAP_LEAST : left;
-	s->width[last] = left < s->width[last] ? left : s->width[last];
 	s->wrap = line;
+	s->width[last] = left < WRAP_LEAST && left < s->width[last] ? -1 :
+		left < s->width[last] ? left : s->width[last];
 }
 
 static const char *text_short(struct arena *a, const struct table_column *c, const char *text, int width)
@@ -189,13 +191,28 @@ static void column_cut(struct sheet *s, int at, int width)
 	}
 }
 
+/* Leaves out spare columns, the last first, while the table is too wide with its texts cut. */
+static void columns_drop(struct sheet *s, int most)
+{
+	for (int last = s->count - 1; last >= 0; last--) {
+		int least = total_width(s);
+		for (int at = 0; at < s->count; at++)
+			if (table_is_text(column_of(s, at)) && s->width[at] > TEXT_USEFUL)
+				least -= s->width[at] - TEXT_USEFUL;
+		if (least <= most)
+			return;
+		if (column_of(s, last)->in & IN_SPARE)
+			s->width[last] = -1;
+	}
+}
+
 /* Cuts the columns of texts until the table fits: the shorter ones keep their width while they can. */
 static void columns_fit(struct sheet *s, int most)
 {
 	int left = most - total_width(s), texts = 0;
 	bool *settled = ARENA_ARRAY(s->arena, bool, s->count + 1);
 	for (int at = 0; at < s->count; at++) {
-		settled[at] = !table_is_text(column_of(s, at));
+		settled[at] = !table_is_text(column_of(s, at)) || s->width[at] < 0;
 		texts += !settled[at];
 		left += settled[at] ? 0 : s->width[at];
 	}
@@ -234,13 +251,18 @@ static void line_print(const struct sheet *s, struct str *line, int row, int mos
 	str_clear(line);
 	int last = s->count - 1;
 	for (int at = 0; at < s->count; at++) {
-		const char *text = row < 0 ? column_of(s, at)->label : *cell_of(s, row, at);
-		if (at == last && s->wrap && row >= 0) {
-			int begin = total_width(s) - s->width[last];
-			fprintf(out, "%s%*s", line->p ? line->p : "", at ? GAP : 0, "");
+		const char *text = row >= 0 ? *cell_of(s, row, at) : s->width[at] < 0 ? "" :
+			text_cut(s->arena, column_of(s, at)->label, s->width[at], false);
+		if (at == last && s->wrap && row >= 0 && *text) {
+			bool below = s->width[last] < 0;
+			int begin = below ? 2 * GAP : total_width(s) - s->width[last];
+			fprintf(out, "%s%s%*s", line->p ? line->p : "", below ? "\n" : "",
+				below ? begin : at ? GAP : 0, "");
 			report_wrapped(text, begin, s->wrap, out);
 			return;
 		}
+		if (s->width[at] < 0)
+			continue;
 		cell_add(line, column_of(s, at), text, s->width[at], at == 0);
 	}
 	while (line->n && line->p[line->n - 1] == ' ')
@@ -294,6 +316,8 @@ static void sheet_print(struct sheet *s, int most, FILE *out)
 	if (s->bar >= 0)
 		bars_write(s, (t->bar_end < most ? t->bar_end : most) - total_width(s) - GAP);
 	wrap_last(s, most < INT_MAX ? most : report_columns(out));
+	if (total_width(s) > most)
+		columns_drop(s, most);
 	if (total_width(s) > most)
 		columns_fit(s, most);
 	rows_print(s, most, out);

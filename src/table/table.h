@@ -39,6 +39,8 @@ enum {
 	IN_OPTIONAL = 16, /* JSON has its key only where the cell is known */
 	IN_ALWAYS = 32,   /* text has it even if all its cells are unknown */
 	IN_WRAP = 128,    /* the last column of text: it goes on below instead of being cut */
+	IN_SPARE = 256,   /* text leaves it out where a line has no room for it */
+	IN_TENTH = 512,   /* CSV has one digit after the point */
 	IN_WHOLE = 64     /* CSV has all digits before the point; else ten digits */
 };
 

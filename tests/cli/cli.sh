@@ -138,7 +138,7 @@ try 0 "a bound of little workspace" "$BENANZA" bound --db "$work/resnet50.db" -d
 grep -q 'compute 10[0-9]%? (f32)' "$work/out" && grep -qF '(?: above the measured peak:' "$work/out"
 ok $? "a share above the peak is marked"
 says out " of all layers (of 9 above a peak: the cost)"
-grep -qE '^  fusion .*x  [0-9]+ noisy$' "$work/out" && grep -qF 'noisy: problems in either total whose measurement is noisy' "$work/out"
+grep -qE '^fusion .*x  [0-9]+ noisy$' "$work/out" && grep -qF 'noisy: problems in either total whose measurement is noisy' "$work/out"
 ok $? "a what-if over noisy results is marked"
 says out "not available here: no problem here can run on matrix units"
 try 0 "the same as JSON" "$BENANZA" bound --json --db "$work/resnet50.db" -d "AMD EPYC" "$top/data/models/resnet50.onnx"
@@ -423,15 +423,16 @@ try 0 "bench of long names" "$BENANZA" bench -q --budget 5 "$models/rows.onnx"
 try 0 "long names, piped" env -u COLUMNS "$BENANZA" bound "$models/rows.onnx"
 says out " /encoder/encoder.layers/encoder.layers.0/self_attention/self_attention.output_projection/MatMul "
 ! grep -q '  \.\.' "$work/out"; ok $? "nothing is cut where no terminal is written to"
-try 0 "long names" env COLUMNS=80 "$BENANZA" bound "$models/rows.onnx"
-grep -qE '  \.\.[^ ]*jection/MatMul  *MatMul' "$work/out"; ok $? "cut at the front: the tail tells"
+terminal() { columns=$1; shift; python3 "$top/tests/lib/in_terminal.py" "$columns" "$@"; }
+try 0 "long names" terminal 80 "$BENANZA" bound "$models/rows.onnx"
+grep -qE ' /enc[^ ]*\.\.[^ ]*/MatMul  *MatMul' "$work/out"; ok $? "cut in the middle: begin and end tell"
 for columns in 40 60 80 100 130; do
-    COLUMNS=$columns "$BENANZA" bound -q -d h100 "$top/data/models/mobilenet_v2.onnx" >"$work/out"
+    terminal $columns "$BENANZA" bound -q -d h100 "$top/data/models/mobilenet_v2.onnx" >"$work/out"
     grep '^layer .* share' "$work/out" |
         awk -v c=$columns 'length($0) > c { bad = 1 } END { exit bad || !NR }'
     ok $? "headings fit in $columns columns"
 done
-try 0 "long names on a wide terminal" env COLUMNS=220 "$BENANZA" bound "$models/rows.onnx"
+try 0 "long names on a wide terminal" terminal 220 "$BENANZA" bound "$models/rows.onnx"
 says out " /encoder/encoder.layers/encoder.layers.0/self_attention/self_attention.output_projection/MatMul "
 "$BENANZA" bench -q --budget 5 -t bf16 "$models/tiny.onnx" >/dev/null 2>&1 || :
 "$BENANZA" bound --json -t bf16 "$models/tiny.onnx" >"$work/out" || :

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """`report` and the explorer's `:write`: a page that needs nothing else, a graph, the rows of `bound`."""
 
+import base64
 import csv
+import hashlib
 import html.parser
 import io
 import json
@@ -44,7 +46,8 @@ class Page(html.parser.HTMLParser):
         if tag not in VOID:
             self.open.append(tag)
         if tag in ("script", "link", "img", "iframe", "object", "base", "a", "image", "use", "style",
-                   "foreignobject") and not (tag == "style" and self.open == ["html", "head", "style"]):
+                   "foreignobject") and self.open not in (
+                       ["html", "head", "style"], ["html", "body", "script"]):
             self.wrong.append(f"<{tag}>")
         self.wrong += [f"{name}={value}" for name, value in attributes
                        if name in ("src", "background") or name.endswith("href") or name.startswith("on")]
@@ -85,6 +88,9 @@ def page_of(text):
     page.feed(text)
     page.close()
     page.wrong += page.open + re.findall(r"url\(|@import|https?:", text)
+    scripts = re.findall("<script>(.*?)</script>", text, re.S)  # one, which the page's policy allows
+    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    page.wrong += [] if re.findall(r"script-src 'sha256-([^']*)'", text) == digests else ["the script"]
     page.wrong += re.findall("[\x00-\x08\x0b-\x1f\x7f]", text)
     return page
 
@@ -120,7 +126,7 @@ def wrong_page(page, bound):
         "Word 1", "words 1", "net:", "coverage", "trust", "interval", "written", "benanza",
         "Where the numbers come from")
         if word not in text)
-    by_number = {row[0]: row for row in page.rows if len(row) == 8}
+    by_number = {row[0]: row for row in page.rows if len(row) == 9}
     for layer in bound["layers"]:
         row = by_number.get(str(layer["number"]))
         if layer["number"] is None:
@@ -129,13 +135,13 @@ def wrong_page(page, bound):
             yield f"no row of layer {layer['number']}"
         elif (layer["cost_ns"] is None) != (row[3] == "unknown"):
             yield f"layer {layer['number']} costs {row[3]!r}"
-        elif layer["origin"] == "measured" and "samples" not in row[7]:
-            yield f"layer {layer['number']}: {row[7]!r}"
+        elif layer["origin"] == "measured" and "samples" not in row[8]:
+            yield f"layer {layer['number']}: {row[8]!r}"
     advised = [row for row in page.rows if len(row) == 4 and row[0] != "saves"]
     if not advised and "No advice: " not in text:
         yield "neither advice nor why there is none"
     yield from (f"advice without a bound: {row}" for row in advised if row[2] == "unknown")
-    names = {row[0] for row in page.rows if len(row) == 5}
+    names = {row[0] for row in page.rows if len(row) == 6}
     yield from (f"no what-if {e['name']}" for e in bound["what_if"] if e["name"] not in names)
 
 
