@@ -1,3 +1,4 @@
+/* Makes folders, and says whether a path leads out of a folder through links. */
 #include "config.h"
 
 #include "base/folder.h"

@@ -1,3 +1,5 @@
+/* Open addressing with linear probing; keys are hashed by FNV-1a with a random start, so that hostile
+ * names cannot collide on purpose. Expected O(1). */
 #include "config.h"
 
 #include "base/hash.h"

@@ -6,7 +6,7 @@
 
 /* Prints, unless -q, where results are from if not from the running device. After session_connect. */
 void each_notes(struct session *s, const struct options *o);
-/* The same without the lines in `said`, to which it adds those that it prints. */
+/* As each_notes, but skips lines that are in `said` already and appends those that it prints. */
 void each_notes_after(struct session *s, const struct options *o, struct str *said);
 
 /* Opens the model o->argv[index] with the one plan of the options, on its device, analysed; the caller closes

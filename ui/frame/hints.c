@@ -152,8 +152,8 @@ static int typed_next(struct app *app, struct key_next *next, int most)
 	return n;
 }
 
-/* What may follow the keys that wait, and these at the end; in the last row, or in both if one is too short.
- * False: none wait. */
+/* Lists the keys that may follow a pending prefix, and the prefix at the end. Uses the last row, or both if
+ * one is too short. Returns false if no prefix is pending. */
 static bool draw_waiting(struct app *app, struct area rows)
 {
 	struct key_next next[HINTS_MAX];

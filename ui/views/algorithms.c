@@ -1,3 +1,4 @@
+/* The view of the selected layer's problem: its algorithms, measured or only listed. */
 #include "config.h"
 
 #include "ui/views/view.h"

@@ -1,3 +1,4 @@
+/* The view of devices: runners, recorded and described ones, with their peaks. */
 #include "config.h"
 
 #include "ui/model/beside.h"

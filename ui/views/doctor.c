@@ -1,3 +1,4 @@
+/* The view of what distorts measurements; it looks again by time. */
 #include "config.h"
 
 #include "ui/model/page.h"

@@ -1,3 +1,4 @@
+/* The view of costs by operator, scope, class and limit, from a table of the analysis. */
 #include "config.h"
 
 #include "ui/views/view.h"

@@ -1,3 +1,4 @@
+/* The view of keys and terms, made from their tables. */
 #include "config.h"
 
 #include "ui/model/page.h"

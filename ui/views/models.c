@@ -1,3 +1,4 @@
+/* The view of models: those opened last, then the bundled ones. */
 #include "config.h"
 
 #include "ui/views/view.h"

@@ -1,3 +1,4 @@
+/* The view of distinct problems, with their states and uses. */
 #include "config.h"
 
 #include "ui/views/view.h"

@@ -1,3 +1,4 @@
+/* The view of scenarios beside each other, on one device or several. */
 #include "config.h"
 
 #include "ui/model/beside.h"

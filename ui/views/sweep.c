@@ -1,3 +1,4 @@
+/* The view of batches and types, as a table and as curves; a row is computed between keys. */
 #include "config.h"
 
 #include "ui/views/view.h"

@@ -1,3 +1,4 @@
+/* The view of all what-ifs, with what each would change, and the figures of the model. */
 #include "config.h"
 
 #include "ui/views/view.h"

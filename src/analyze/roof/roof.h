@@ -17,7 +17,7 @@ struct roof {
 	enum cache cache;
 	const struct result *of;
 	double ns;               /* NaN unknown */
-	bool mistrusted;         /* suspect: the price is below it, and no cache can be the reason */
+	bool mistrusted;         /* suspect: the price is below the roofline, and caching cannot explain it */
 };
 
 static inline bool usable(const struct result *r)

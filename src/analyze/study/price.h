@@ -52,8 +52,8 @@ static inline double price_floor(const struct price *p)
 
 enum { PRICE_KNOWN = 1, PRICE_ANSWERED = 2, PRICE_REFUSED = 4, PRICE_ESTIMATED = 8, PRICE_ROUGH = 16 };
 
-/* Prices of all distinct problems, each looked up when it is first asked, where a scenario allows certain
- * results. Kept with the study: scenarios that allow the same ones share them. */
+/* Cache of the prices of all distinct problems under one set of allowed results, filled on demand. Kept with
+ * the study: scenarios that allow the same results share it. */
 struct price_list {
 	struct scenario of;     /* study_plain; parallel, fusion and layouts are off */
 	struct arena arena;

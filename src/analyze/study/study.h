@@ -58,7 +58,7 @@ struct study {
 		int count;
 		bool finished;  /* measured to the end; before that, a slow algorithm may be the only
 				   result */
-		bool usable;    /* one of them has a time */
+		bool usable;    /* true if one of these results has a time */
 		bool in_place;  /* an algorithm writes over an input */
 		const struct results *of; /* that have these */
 		enum cache old; /* the state that counts without distances */
@@ -69,7 +69,7 @@ struct study {
 		uint32_t any[LAUNCH_COUNT], ok[LAUNCH_COUNT], beyond[LAUNCH_COUNT];
 		const struct result *rough; /* results_rough */
 		const struct peaks *peaks; /* of the device; NULL: unknown */
-		/* each of its layers may write over an input (plan_overwrites), without and with the what-if
+		/* every layer of this problem may overwrite an input (plan_overwrites); [1]: with the what-if
 		 * fold */
 		bool overwrites[2];
 	} *found;               /* per distinct problem: the plan's, then fusion's; only those of this layout

@@ -46,7 +46,7 @@ struct reader {
 	struct scan *scan;
 	struct gather_runs *runs;
 	struct arena arena; /* of an element */
-	struct hash names;  /* of benchmarks of which the file has runs */
+	struct hash names;  /* names of benchmarks that have single runs in this file */
 	int64_t date;
 	bool own; /* the file's device is devices[0] */
 };

@@ -1,3 +1,4 @@
+/* The table of groups: types that go together, and how the heuristics are asked for each. */
 #include "config.h"
 
 #include "runner/cublaslt/cublaslt_group.h"

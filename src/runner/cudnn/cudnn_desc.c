@@ -1,3 +1,4 @@
+/* Descriptors of the backend API: made, filled, finalized, and kept in a bag that frees them. */
 #include "config.h"
 
 #include "runner/cudnn/cudnn_desc.h"

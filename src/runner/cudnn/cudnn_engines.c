@@ -1,3 +1,4 @@
+/* The choices of an engine's knobs that are tried, each kept if cuDNN accepts it. */
 #include "config.h"
 
 #include "runner/cudnn/cudnn_engines.h"

@@ -1,3 +1,4 @@
+/* Lists the forms of a problem. */
 #include "config.h"
 
 #include "runner/cudnn/cudnn_form.h"

@@ -1,3 +1,5 @@
+/* Merges dimensions that are contiguous in all operands, because engines take few. Exact: the elements and
+ * their order stay. */
 #include "config.h"
 
 #include "runner/cudnn/cudnn_merge.h"

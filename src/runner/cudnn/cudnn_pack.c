@@ -1,3 +1,4 @@
+/* A table of variant packs by their addresses, so that an execution makes none. */
 #include "config.h"
 
 #include "runner/cudnn/cudnn_pack.h"

@@ -1,3 +1,4 @@
+/* Opens NVRTC and compiles a text for the newest architecture that both know. */
 #include "config.h"
 
 #include "runner/gpu/cuda_compiler.h"

@@ -1,3 +1,4 @@
+/* Opens the device: environment, stream, libraries, timer. */
 #include "config.h"
 
 #include "runner/gpu/cuda_context.h"

@@ -1,3 +1,4 @@
+/* Chooses a device by number or UUID, and describes it; errors name the driver that is too old. */
 #include "config.h"
 
 #include "runner/gpu/cuda_context_private.h"

@@ -1,3 +1,4 @@
+/* Collects the records that CUPTI delivers, orders them by start, and demangles names. */
 #include "config.h"
 
 #include "runner/gpu/cuda_cupti.h"

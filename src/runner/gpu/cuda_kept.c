@@ -1,3 +1,4 @@
+/* A table of what was computed, by the constants that it was computed from. */
 #include "config.h"
 
 #include "runner/gpu/cuda_kept.h"

@@ -1,3 +1,4 @@
+/* Takes and gives the file lock, also nested. */
 #include "config.h"
 
 #include "runner/gpu/cuda_lock.h"

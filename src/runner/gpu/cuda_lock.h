@@ -13,7 +13,7 @@
 
 struct cuda_lock {
 	int fd;       /* -1: closed */
-	int holders;  /* takes of this process without a give */
+	int holders;  /* number of nested cuda_lock_take calls of this process */
 	bool waits;   /* for another process; any thread may ask: cuda_lock_waits */
 };
 #define CUDA_LOCK_CLOSED { .fd = -1 }

@@ -1,3 +1,4 @@
+/* Names of kernels by the driver's functions for graph nodes. */
 #include "config.h"
 
 #include "runner/gpu/cuda_names.h"

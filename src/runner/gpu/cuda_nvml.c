@@ -1,3 +1,4 @@
+/* Calls of NVML; each reading that the driver lacks is unknown. */
 #include "config.h"
 
 #include "runner/gpu/cuda_nvml.h"

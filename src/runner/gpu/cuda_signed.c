@@ -1,3 +1,4 @@
+/* Subtracts 128 from a source before a product, and adds the sums of the weights back to the bias. */
 #include "config.h"
 
 #include "runner/gpu/cuda_signed.h"

@@ -1,3 +1,4 @@
+/* The problem of s8 that stands for one with a u8 source: its bias, and its padding as a border. */
 #include "config.h"
 
 #include "runner/gpu/cuda_signed.h"

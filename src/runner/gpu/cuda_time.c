@@ -1,3 +1,4 @@
+/* The sequence of a sample in the stream, and the reading of its events. */
 #include "config.h"
 
 #include "runner/gpu/cuda_time.h"

@@ -1,3 +1,4 @@
+/* Counts cores by the lists of siblings in sysfs, and says how the threads are bound. */
 #include "config.h"
 
 #include "runner/host/threads.h"

@@ -1,3 +1,4 @@
+/* The dimensions and strides of the product that stands for a sum. */
 #include "config.h"
 
 #include "runner/onednn/onednn_ones.h"
