@@ -4,6 +4,7 @@
 
 #include "commands/command.h"
 #include "commands/report.h"
+#include "table/tables/devices.h"
 
 #include "problem/libraries.h"
 #include "session/recorded.h"
@@ -203,79 +204,6 @@ static void recorded_files_json(json_t *list)
 	arena_free(&a);
 }
 
-/* Described devices; an unknown figure is null. */
-static int described_json(json_t *list, struct error *err)
-{
-	struct arena a = { 0 };
-	struct described *all;
-	int count, bad = described_list(&a, &all, &count, err);
-	for (int i = 0; i < count && !bad; i++) {
-		const struct described *d = &all[i];
-		json_t *sources = json_array();
-		for (int j = 0; j < d->source_count; j++)
-			json_array_append_new(sources, json_string(d->sources[j]));
-		json_array_append_new(list,
-			json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:o, s:o, "
-				  "s:o}",
-				"id", d->id,
-				"model", d->name, "arch", d->arch, "sm", d->sm, "caveat", d->caveat,
-				"llc_bytes", json_number_or_null(d->l2_bytes), "memory_bytes",
-				json_number_or_null(d->memory_bytes), "bandwidth_bytes_s",
-				json_number_or_null(d->peaks.bandwidth_bytes_s), "f32_flops",
-				json_number_or_null(d->peaks.flops[DTYPE_F32]), "f16_matrix_flops",
-				json_number_or_null(d->peaks.matrix_flops[DTYPE_F16]), "clock_share",
-				d->peaks.clock_share, "bandwidth_share", d->peaks.bandwidth_share, "sources",
-				sources, "peaks", peaks_json(&d->peaks), "estimate_error",
-				report_json_error(d->sm)));
-	}
-	arena_free(&a);
-	return bad;
-}
-
-/* A vendor's figure as text with its unit. */
-static const char *rate(char *buf, const json_t *o, const char *key, const char *unit)
-{
-	double n = json_number_or_nan(json_object_get(o, key));
-	char number[STR_QUANTITY];
-	if (isnan(n))
-		return "-";
-	snprintf(buf, 2 * STR_QUANTITY, "%s%s", str_count(number, n), unit);
-	return buf;
-}
-
-/* "estimates differ from 87 published latencies on Ampere by 11% (median), 33% (90th percentile)" */
-static void error_text(const json_t *e)
-{
-	long long figures = json_int_at(e, "figures", 0);
-	const char *on = json_string_at(e, "generation", "?");
-	if (figures)
-		printf("           estimates differ from %lld published latencies on %s by ", figures, on);
-	else
-		printf("           no latency on %s is published; on other GPUs estimates differ by ", on);
-	printf("%.0f%% (median), %.0f%% (90th percentile)\n",
-		100 * json_number_or_nan(json_object_get(e, "p50")),
-		100 * json_number_or_nan(json_object_get(e, "p90")));
-}
-
-static void described_text(const json_t *described, bool errors)
-{
-	size_t i;
-	const json_t *o;
-	if (json_array_size(described))
-		puts("described by the vendor's figures (select with -d NAME: estimates, no measurements)");
-	json_array_foreach(described, i, o) {
-		char memory[2 * STR_QUANTITY], f32[2 * STR_QUANTITY], f16[2 * STR_QUANTITY];
-		const char *caveat = json_string_at(o, "caveat", "");
-		printf("  %-8s %s, %s sm_%lld: %s, f32 %s, f16 on matrix units %s%s%s\n",
-			json_string_at(o, "id", "?"), json_string_at(o, "model", "?"),
-			json_string_at(o, "arch", "?"), (long long)json_int_at(o, "sm", 0),
-			rate(memory, o, "bandwidth_bytes_s", "B/s"), rate(f32, o, "f32_flops", "FLOP/s"),
-			rate(f16, o, "f16_matrix_flops", "FLOP/s"), *caveat ? "; " : "", caveat);
-		if (errors)
-			error_text(json_object_get(o, "estimate_error"));
-	}
-}
-
 static void peaks_text(const json_t *o, const char *otherwise)
 {
 	struct peaks k = peaks_from_json(json_object_get(o, "peaks"));
@@ -343,16 +271,28 @@ static void devices_text(const json_t *runners, const json_t *recorded)
 		puts("  nothing yet");
 }
 
+static void described_text(const struct table *t)
+{
+	if (t->row_count)
+		puts("described by the vendor's figures (select with -d NAME: estimates, no measurements)");
+	table_print_text(t, report_most(stdout), stdout);
+}
+
 static int cmd_devices(struct options *o, struct error *err)
 {
 	o->config.device = NULL; /* all are shown */
 	config_add_agents(&o->config);
-	json_t *runners = json_array(), *recorded = json_array(), *described = json_array(),
-	       *agents = json_array();
+	json_t *runners = json_array(), *recorded = json_array(), *agents = json_array();
+	struct arena arena = { 0 };
+	struct table described = { 0 };
+	struct described *list = NULL;
+	int described_count = 0;
 	const char *path = options_db(o);
 	struct store *store = access(path, F_OK) == 0 ? store_open(path, true, err) : NULL;
-	int status = err->text[0] || recorded_json(store, recorded, err) || described_json(described, err) ?
+	int status = err->text[0] || recorded_json(store, recorded, err) ||
+			described_list(&arena, &list, &described_count, err) ?
 		EXIT_BAD : EXIT_DONE;
+	described_table(&described, list, status == EXIT_DONE ? described_count : 0, o->verbose);
 	if (status == EXIT_DONE)
 		recorded_files_json(recorded);
 	for (int i = 0; i < o->config.runner_count && status == EXIT_DONE; i++)
@@ -365,13 +305,15 @@ static int cmd_devices(struct options *o, struct error *err)
 	for (size_t i = 0; i < json_array_size(runners); i++)
 		any |= !json_object_get(json_array_get(runners, i), "error");
 	json_t *all = json_pack(
-		"{s:o, s:o, s:o, s:o}", "runners", runners, "recorded", recorded, "described", described,
-		"agents", agents);
+		"{s:o, s:o, s:o, s:o}", "runners", runners, "recorded", recorded, "described",
+		table_rows_json(&described), "agents", agents);
 	if (status == EXIT_DONE && o->json)
 		report_json_line(json_incref(all), stdout);
 	else if (status == EXIT_DONE)
-		devices_text(runners, recorded), described_text(described, o->verbose), agents_text(agents);
+		devices_text(runners, recorded), described_text(&described), agents_text(agents);
 	json_decref(all);
+	table_free(&described);
+	arena_free(&arena);
 	if (status == EXIT_DONE && !any)
 		return error_set(err, "no runner answers; put benanza-runner-cpu next to benanza or in PATH"),
 			EXIT_NO_DEVICE;

@@ -81,9 +81,6 @@ json_t *report_advice_json(
 json_t *report_needs_json(const struct plan *p);
 void report_needs_text(const struct plan *p, FILE *out);
 
-/* How far estimates of GPUs of a compute capability were from published latencies, each device left out of
- * the fit; null for 0, no described GPU. */
-json_t *report_json_error(int sm);
 /* A number and the separator after it; empty if unknown (NaN). */
 void report_csv_value(FILE *out, double value, char after);
 /* The last field: the number of a layer as in lists, empty for 0. */

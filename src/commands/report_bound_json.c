@@ -3,6 +3,7 @@
 
 #include "analyze/bound/memory.h"
 #include "commands/report.h"
+#include "table/tables/devices.h"
 
 #include <limits.h>
 #include <math.h>

@@ -18,13 +18,6 @@ static void json_put(FILE *out, const char *before, json_t *value)
 	json_decref(value);
 }
 
-json_t *report_json_error(int sm)
-{
-	const struct calibration_generation *g = calibration_generation(sm);
-	return !sm ? json_null() : json_pack("{s:f, s:f, s:i, s:s}", "p50", g->error_median, "p90",
-		g->error_most, "figures", g->figures, "generation", g->name);
-}
-
 void report_csv_value(FILE *out, double value, char after)
 {
 	if (!isnan(value))

@@ -10,6 +10,7 @@ libtable_a_SOURCES = \
 	src/table/table.c src/table/table.h \
 	src/table/tables/advice.c src/table/tables/advice.h \
 	src/table/tables/costs.c src/table/tables/costs.h \
+	src/table/tables/devices.c src/table/tables/devices.h \
 	src/table/tables/diff.c src/table/tables/diff.h \
 	src/table/tables/effects.c \
 	src/table/tables/layers.c src/table/tables/layers.h \

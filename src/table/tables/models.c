@@ -38,7 +38,8 @@ static const struct table_column pair_columns[] = {
 static const struct table_column cover_columns[] = {
 	{ "model", "", TABLE_INDEX, IN_JSON },
 	{ "path", "", TABLE_NAME, IN_JSON },
-	{ "covered", "", TABLE_SHARE, IN_SHOWN | IN_JSON },
+	{ "covered", "", TABLE_JSON, IN_JSON }, /* always with a point: 1.0 */
+	{ "share", "", TABLE_SHARE, IN_SHOWN },
 	{ "name", "", TABLE_NAME, IN_SHOWN },
 };
 
@@ -172,6 +173,7 @@ void cover_table(struct table *t, const struct report_models *r, bool by_time)
 		table_row(t, 0, 0);
 		table_number(t, steps[i].model, "");
 		table_text(t, r->paths[steps[i].model]);
+		table_json(t, json_real(steps[i].share));
 		table_number(t, steps[i].share, "");
 		table_text(t, name_of(t, r->paths[steps[i].model]));
 	}
