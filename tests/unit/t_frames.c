@@ -380,6 +380,7 @@ static void models_write(bool there)
 
 int main(void)
 {
+	views_register();
 	if (!mkdtemp(folder))
 		skip_all("no temporary directory");
 	setenv("BENANZA_DATA", folder, 1);

@@ -292,6 +292,7 @@ static void test_bind(void)
 
 int main(void)
 {
+	views_register();
 	test_table();
 	test_what_ifs();
 	test_views();

@@ -189,6 +189,7 @@ static bool is_clean(const char *s)
 
 int main(void)
 {
+	views_register();
 	const char *top = getenv("abs_srcdir") ? getenv("abs_srcdir") : ".";
 	bool generate = getenv("GENERATE") != NULL;
 	for (size_t i = 0; i < sizeof(screens) / sizeof(*screens); i++) {

@@ -11,11 +11,6 @@
 
 #include <math.h>
 
-/* The fixture calls it; no view is linked. */
-void views_register(void)
-{
-}
-
 static struct session *opened(void)
 {
 	struct session *s = fixture_open(&(struct fixture_options){ .measured = true, .real = true });

@@ -9,7 +9,6 @@
 #include "execution_sum.h"
 #include "make_plan.h"
 #include "store/executions.h"
-#include "ui/views/view.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,10 +26,9 @@ struct queue {
 	const struct plan *plan;
 };
 
-/* As main does; and nothing is saved in the user's directories. */
-__attribute__((constructor)) static void begin_program(void)
+/* Nothing is saved in the user's directories. */
+__attribute__((constructor)) static void no_home(void)
 {
-	views_register();
 	setenv("XDG_DATA_HOME", "/nonexistent", 1);
 	setenv("XDG_STATE_HOME", "/nonexistent", 1);
 }

@@ -14,6 +14,12 @@
 static struct app app;
 static struct session *session;
 
+/* As main does. */
+__attribute__((constructor)) static void begin_program(void)
+{
+	views_register();
+}
+
 __attribute__((unused)) static void begin_at(const struct fixture_options *o, int columns, int rows)
 {
 	session = fixture_open(o);
