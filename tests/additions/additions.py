@@ -61,6 +61,9 @@ class Scratch:
             shutil.rmtree(self.build, ignore_errors=True)
             self.build.mkdir()
             self.checked(["../configure"])
+        else:
+            makefile = self.build / "Makefile"
+            makefile.write_text(makefile.read_text().replace(str(BUILD.resolve()), str(self.build)))
 
     def checked(self, words):
         environment = os.environ | {"srcdir": "..", "MAKEFLAGS": "", "CHECK_LONG": ""}
@@ -75,10 +78,10 @@ class Scratch:
         if wrong:
             return wrong
         self.touch(patch)
-        for command in filter(None, head_of(patch, "generate").split(";")):
-            wrong = wrong or self.checked(["sh", "-c", f"cd .. && {command}"])
         tests = head_of(patch, "tests")
         wrong = wrong or self.checked(["make", f"-j{os.cpu_count()}"])
+        for command in filter(None, head_of(patch, "generate").split(";")):
+            wrong = wrong or self.checked(["sh", "-c", f"cd .. && {command}"])
         wrong = wrong or self.checked(["make", f"-j{os.cpu_count()}", "check-these", f"TESTS={tests}"])
         apply(patch, self.top, "--reverse")
         self.touch(patch)
