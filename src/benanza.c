@@ -57,7 +57,7 @@ static int run(int argc, char **argv, struct error *err)
 	if (options_parse(&o, argc, argv, err))
 		status = EXIT_BAD;
 	else if (o.help)
-		help_print(o.command == &command_explorer && !o.argc ? NULL : o.command, stdout);
+		help_print(command_is_explorer(o.command) && !o.argc ? NULL : o.command, stdout);
 	else if (o.version)
 		puts(PACKAGE_STRING);
 	else if (explorer_words_check(&o.config, err))
@@ -88,6 +88,7 @@ int main(int argc, char **argv)
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C"); /* decimal point in JSON, CSV and problem texts */
 	views_register();
+	commands_register();
 	if (argc == 3 && strcmp(argv[1], "--print-man") == 0)
 		return print_man(argv[2]);
 	signal(SIGPIPE, SIG_IGN);

@@ -132,7 +132,7 @@ void help_print(const struct command *c, FILE *out)
 		help_all(out);
 		return;
 	}
-	bool named = c != &command_explorer;
+	bool named = !command_is_explorer(c);
 	fprintf(out, "usage: benanza%s%s [OPTIONS]%s%s\n\n", named ? " " : "", named ? c->name : "",
 		*c->arguments ? " " : "", c->arguments);
 	report_wrapped(c->about, 0, HELP_WIDTH, out);
@@ -224,7 +224,7 @@ static void man_also(const struct command *c, struct str *out)
 
 static void man_command(const struct command *c, struct str *out)
 {
-	bool named = c != &command_explorer;
+	bool named = !command_is_explorer(c);
 	str_addf(out, ".SS benanza%s%s [OPTIONS]%s%s\n%s\n", named ? " " : "", named ? c->name : "",
 		*c->arguments ? " " : "", c->arguments, c->about);
 	if (c->own)

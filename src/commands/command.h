@@ -152,6 +152,10 @@ struct options {
 
 /* The commands of COMMAND_LIST. */
 const struct command *const *command_table(int *count);
+/* Hands the list of all commands to what parses and describes them; main does it first. */
+void commands_register(void);
+void command_table_set(const struct command *const *all, int count);
+bool command_is_explorer(const struct command *c);
 /* The command that the first words name, with their number in *used. If they name none: the explorer, or NULL
  * if the first word can only be a misspelt command. */
 const struct command *command_of(const char *const *words, int count, int *used);

@@ -8,14 +8,23 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COMMAND_ROW(name) &command_##name,
-static const struct command *const commands[] = { COMMAND_LIST(COMMAND_ROW) };
+static const struct command *const *commands; /* the first is the explorer */
+static int command_count;
 
-#define COMMAND_COUNT ((int)(sizeof(commands) / sizeof(commands[0])))
+void command_table_set(const struct command *const *all, int count)
+{
+	commands = all;
+	command_count = count;
+}
+
+bool command_is_explorer(const struct command *c)
+{
+	return c == commands[0];
+}
 
 const struct command *const *command_table(int *count)
 {
-	*count = COMMAND_COUNT;
+	*count = command_count;
 	return commands;
 }
 
@@ -34,7 +43,7 @@ static bool is_named(const struct command *c, const char *const *words, int coun
 
 const struct command *command_named(const char *const *words, int count)
 {
-	for (int i = 0; i < COMMAND_COUNT; i++)
+	for (int i = 0; i < command_count; i++)
 		if (is_named(commands[i], words, count))
 			return commands[i];
 	return NULL;
@@ -51,16 +60,17 @@ const struct command *command_of(const char *const *words, int count, int *used)
 {
 	for (*used = count < 2 ? count : 2; *used > 0; --*used) {
 		const struct command *c = command_named(words, *used);
-		bool is_file = c == &command_explorer || (c == &command_help && access(words[0], F_OK) == 0);
+		bool is_file = command_is_explorer(c) ||
+			(c && !strcmp(c->name, "help") && access(words[0], F_OK) == 0);
 		if (c && !is_file)
 			return c;
 	}
-	return count && is_misspelt(words[0]) ? NULL : &command_explorer;
+	return count && is_misspelt(words[0]) ? NULL : commands[0];
 }
 
 const char *command_subject(const struct command *c)
 {
-	return c == &command_explorer ? "the explorer" : c->name;
+	return command_is_explorer(c) ? "the explorer" : c->name;
 }
 
 bool command_has_group(const struct command *c, const struct option_group *g)
@@ -76,7 +86,7 @@ int command_unknown(const char *const *words, int count, struct error *err)
 	char word[41];
 	snprintf(word, sizeof(word), "%s%s%s", words[0], count > 1 ? " " : "", count > 1 ? words[1] : "");
 	struct word_nearest nearest = { .word = word };
-	for (int i = 1; i < COMMAND_COUNT; i++)
+	for (int i = 1; i < command_count; i++)
 		word_try(&nearest, commands[i]->name);
 	if (nearest.best)
 		return error_set(err, "unknown command \"%s\"; did you mean %s?", word, nearest.best);

@@ -261,7 +261,7 @@ static void zsh_print(FILE *out)
 
 static void fish_condition(const struct command *c, FILE *out)
 {
-	if (c == &command_explorer) {
+	if (command_is_explorer(c)) {
 		fputs("not __fish_seen_subcommand_from ", out);
 		names_print(NULL, " ", out);
 		return;

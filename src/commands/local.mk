@@ -27,6 +27,7 @@ libcommands_a_SOURCES = \
 	src/commands/cmd_scenarios.c \
 	src/commands/command.h \
 	src/commands/command_table.c \
+	src/commands/commands.c \
 	src/commands/compare.h \
 	src/commands/compare_tables.c \
 	src/commands/completion.c src/commands/completion.h \

@@ -117,7 +117,7 @@ int options_unknown(const struct options *o, int code, char **argv, struct error
 	int own_count = option_rows_of(o->command, own), all_count = option_rows_of(NULL, all), begun;
 	const char *word = argv[optind - 1];
 	char name[32], help[48];
-	bool named = o->command && o->command != &command_explorer;
+	bool named = o->command && !command_is_explorer(o->command);
 	snprintf(help, sizeof(help), "%s%s", named ? o->command->name : o->command ? "help explorer" : "",
 		named ? " --help" : o->command ? "" : "--help");
 	if (code == ':')

@@ -214,7 +214,7 @@ static int log_open(struct options *o, struct error *err)
 static int arguments_check(struct options *o, int words, struct error *err)
 {
 	const struct command *c = o->command;
-	bool named = c != &command_explorer;
+	bool named = !command_is_explorer(c);
 	o->argc -= words;
 	o->argv += words;
 	if (o->argc && !c->run)

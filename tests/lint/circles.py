@@ -15,7 +15,6 @@ MOST = 4  # files of a circle, in any other archive
 KNOWN = {
     "ops": 49,       # true recursion: quantized and fused operators find others in the table of operators
     "problem": 17,   # true recursion: kernels find others in the table of kernels
-    "commands": 28,
 }
 PROGRAM = 49         # over all archives of the program: that of ops
 # archives that stand one on another: none needs a symbol of one after it

@@ -32,6 +32,7 @@ int main(void)
 	size_t size = 0;
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C");
+	commands_register();
 	if (dup2(STDOUT_FILENO, STDERR_FILENO) < 0)
 		return EXIT_FAILURE;
 	for (ssize_t n; (n = getline(&line, &size, stdin)) > 0;) {
