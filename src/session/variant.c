@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 
+#include <math.h>
 #include <string.h>
 
 struct variant session_variant(const struct session *s)
@@ -19,14 +20,18 @@ bool session_on_gpu(const struct session *s)
 	return seat_on_gpu(s, s->seat);
 }
 
-/* True if the plan has products of fewer bits than f32 and runs on a GPU. */
+/* True if the plan has products of fewer bits than f32 and runs on a GPU. A described one has matrix units
+ * for the types that its description gives a peak. */
 static bool matrix_meant(const struct session *s, const struct seat *seat, const struct plan *p)
 {
+	const struct peaks *described = seat->described ? &seat->described->peaks : NULL;
 	bool few = false;
 	for (int i = 0; seat_on_gpu(s, seat) && i < p->problem_count && !few; i++) {
 		struct problem one;
 		problem_restore(p->problems[i].problem, &one);
-		few = kernel_row(one.kernel)->product && dtype_bytes(one.operand[0].dtype, 1) < 4;
+		enum dtype type = one.operand[0].dtype;
+		few = kernel_row(one.kernel)->product && dtype_bytes(type, 1) < 4 &&
+			!(described && isnan(described->matrix_flops[type]));
 	}
 	return few;
 }

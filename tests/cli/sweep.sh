@@ -122,4 +122,15 @@ ok $? "is one of the first"
 "$BENANZA" bound -d h100 -w fusion "$models/tiny.onnx" >out 2>err
 grep -q '^resources     ~' out
 ok $? "what the resources need is an estimate where the costs are"
+"$BENANZA" sweep -d v100 --db none.db -b 1 -t f16,bf16 "$models/tiny.onnx" >out 2>err
+tr '\n' ' ' <out | tr -s ' ' | grep -q 'without an estimate on this device (bound): use another -t, or --a' &&
+    ! grep -q 'run bench' out
+ok $? "a described device cannot be measured: what helps"
+for case in v100:bf16:no v100:f16:yes t4:bf16:no a100:bf16:yes; do
+    device=${case%%:*} rest=${case#*:}
+    "$BENANZA" bound -d "$device" -t "${rest%:*}" --db none.db "$models/tiny.onnx" 2>err | head -1 >out
+    if grep -q 'on matrix units' out; then said=yes; else said=no; fi
+    [ "$said" = "${rest#*:}" ]
+    ok $? "$device has matrix units for ${rest%:*}: $said"
+done
 done_testing

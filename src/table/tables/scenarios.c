@@ -183,6 +183,7 @@ void scenarios_table(struct table *t, const struct scenario_rows *r)
 	if (estimated)
 		table_note(t, "~  contains estimates");
 	if (gaps)
-		table_note(t, "%d of %d have layers without a result (>=: at least): run bench -w NAME first",
+		table_note(t, "%d of %d have layers without a result (>=: at least): run bench -w NAME "
+			"first, or give times with --assume",
 			gaps, r->count);
 }

@@ -118,7 +118,8 @@ static void row_fill(struct table *t, const struct session *s, const struct swee
 }
 
 /* What the marks and the columns mean. */
-static void notes_add(struct table *t, const struct report_sweep *r, const struct facts *f)
+static void notes_add(struct table *t, const struct session *s, const struct report_sweep *r,
+	const struct facts *f)
 {
 	table_note(t, "%s", "");
 	if (f->best)
@@ -133,7 +134,10 @@ static void notes_add(struct table *t, const struct report_sweep *r, const struc
 			"bench --shaky", f->noisy, r->count);
 	if (f->estimated)
 		table_note(t, "~  contains estimates");
-	if (f->unmeasured)
+	if (f->unmeasured && session_described(s))
+		table_note(t, ">= %d of %d have layers without an estimate on this device (bound): "
+			"use another -t, or --assume LAYER=TIME", f->unmeasured, r->count);
+	else if (f->unmeasured)
 		table_note(t, ">= %d of %d have layers without a result: run bench with the same -b, -t%s "
 			"first", f->unmeasured, r->count, r->rows[0].dim_count ? " and each --dim" : "");
 	const char *said = NULL;
@@ -159,5 +163,5 @@ void sweep_table(struct table *t, const struct session *s, const struct report_s
 	table_columns(t, &bar, 1);
 	for (int i = 0; i < r->count; i++)
 		row_fill(t, s, &r->rows[i], r->rows[i].first && f.series_rows > 1);
-	notes_add(t, r, &f);
+	notes_add(t, s, r, &f);
 }
