@@ -71,6 +71,7 @@ static const char *hint_text(struct app *app, const struct key_row *row, bool bu
 	case REQUEST_OPEN: return !can_do(app, row) ? "" : view->opens ? view->opens : row->hint;
 	case REQUEST_SORT: return view_list(view)->orders ? row->hint : "";
 	case REQUEST_SEARCH: return view_list(view)->row_text ? row->hint : "";
+	case REQUEST_CLOSE: return app->stage->depth > 0 ? "close" : row->hint;
 	case REQUEST_OWN: return row->view == view && can_do(app, row) ? row->hint : "";
 	default: return row->hint;
 	}
