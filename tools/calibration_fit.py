@@ -23,7 +23,7 @@ import subprocess
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-HEADER = (ROOT / "src" / "analyze" / "calibration.h").read_text()
+HEADER = (ROOT / "src" / "analyze" / "roof" / "calibration.h").read_text()
 FIXED_MHZ, CACHE_SHARE = (float(re.search(rf"#define CALIBRATION_{name} (\S+)", HEADER)[1])
                           for name in ("MHZ", "CACHE_SHARE"))
 GENERATIONS = {70: "Volta", 75: "Turing", 80: "Ampere", 89: "Ada", 90: "Hopper", 100: "Blackwell"}

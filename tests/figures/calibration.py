@@ -131,7 +131,7 @@ def numbers(table):
 
 def changed(fitted):
     """Lines of the program's table that a fit with this program would write otherwise."""
-    table = (ROOT / "src" / "analyze" / "calibration_table.h").read_text()
+    table = (ROOT / "src" / "analyze" / "roof" / "calibration_table.h").read_text()
     new = written(calibration.print_table, fitted)
     if len(numbers(table)) != len(numbers(new)):
         yield "other lines"
