@@ -152,6 +152,8 @@ static int resize_fill(const struct op_call *c, struct resize_inputs at, struct 
 	int count = resize_scales(c, at.scales, scales);
 	struct op_list sizes = op_list_get(c, NULL, at.sizes);
 	bool by_size = sizes.state == OP_LIST_KNOWN && sizes.count > 0;
+	if (count > 0 && count != axis_count && sizes.state == OP_LIST_UNKNOWN)
+		count = -1; /* the sizes may count */
 	int got = by_size ? sizes.count : count;
 	if ((by_size || count > 0) && got != axis_count)
 		return op_fail(c, err, "%d scales or sizes for %d dimensions", got, axis_count);
