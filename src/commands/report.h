@@ -81,10 +81,6 @@ json_t *report_advice_json(
 json_t *report_needs_json(const struct plan *p);
 void report_needs_text(const struct plan *p, FILE *out);
 
-/* A number and the separator after it; empty if unknown (NaN). */
-void report_csv_value(FILE *out, double value, char after);
-/* The last field: the number of a layer as in lists, empty for 0. */
-void report_csv_number(FILE *out, int number);
 /* The first two fields of every CSV line, "8,bf16,"; the batch is empty if unknown. */
 void report_csv_plan(FILE *out, const struct plan *p);
 

@@ -1,4 +1,4 @@
-/* The bound as JSON and CSV; keys are documented in benanza-json(5). */
+/* The bound as JSON; keys are documented in benanza-json(5). */
 #include "config.h"
 
 #include "analyze/bound/memory.h"

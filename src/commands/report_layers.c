@@ -1,4 +1,4 @@
-/* Layers as text, JSON and CSV. JSON is printed layer by layer: the tree of a large model would need more
+/* Layers as text and JSON. JSON is printed layer by layer: the tree of a large model would need more
  * memory than everything else. */
 #include "config.h"
 
@@ -16,20 +16,6 @@ static void json_put(FILE *out, const char *before, json_t *value)
 	fputs(before, out);
 	json_dumpf(value, out, JSON_COMPACT | JSON_REAL_PRECISION(15) | JSON_ENCODE_ANY);
 	json_decref(value);
-}
-
-void report_csv_value(FILE *out, double value, char after)
-{
-	if (!isnan(value))
-		fprintf(out, "%.10g", value);
-	fputc(after, out);
-}
-
-void report_csv_number(FILE *out, int number)
-{
-	if (number)
-		fprintf(out, "%d", number);
-	fputc('\n', out);
 }
 
 void report_csv_plan(FILE *out, const struct plan *p)

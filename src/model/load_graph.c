@@ -1,5 +1,4 @@
-/* Graphs and their values: names become indexes, and a subgraph sees the values of the graphs around it.
- * */
+/* Graphs and their values: names become indexes, and a subgraph sees the values of the graphs around it. */
 #include "config.h"
 
 #include "model/load.h"

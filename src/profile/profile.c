@@ -1,4 +1,4 @@
-/* The table of kinds, and files that complete others. */
+/* The table of kinds, by which a file is recognized, and files that complete others. */
 #include "config.h"
 
 #include "profile/profile.h"

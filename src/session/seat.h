@@ -1,5 +1,5 @@
 /* A seat: a device with its results, and its runner or planner. A session has the present one; others are
- * awaited, leave, or are compared with it. Nothing here depends on the model. Internal. */
+ * awaited, leave, or are compared with it. Only `asked` depends on the model. Internal. */
 #ifndef SESSION_SEAT_H
 #define SESSION_SEAT_H
 

@@ -127,6 +127,7 @@ static void subject_take(struct session *s, struct session_subject *next, struct
 	session_sweep_drop(s);
 	s->subject = next;
 	s->seat->asked = NULL;
+	s->repeats_due = 0; /* of plans of the old one */
 	show(s, sp);
 	subject_free(old);
 }
@@ -139,7 +140,6 @@ int session_turn_to(struct session *s, const char *model_path, struct error *err
 	if (!next)
 		return -1;
 	subject_take(s, next, NULL);
-	s->repeats_due = 0;
 	s->scenario.assume = assume_meant(s);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* A session: one model on one device in one scenario, for commands and the explorer. It owns the model, its
- * plans (one per batch and data type, kept until session_plans_trim), the store, the queue and the current
- * analysis. */
+ * plans (one per batch, data type and dimensions, kept until session_plans_trim), the store, the queue and
+ * the current analysis. */
 #ifndef SESSION_SESSION_H
 #define SESSION_SESSION_H
 
@@ -177,8 +177,8 @@ const char *session_other_records(struct session *s, struct arena *a);
  * On error (-1) the current one stays. */
 int session_select(struct session *s, int64_t batch, enum dtype dtype, struct error *err);
 /* Frees the plans that were asked for longest ago, until those beside the current one have at most
- * SESSION_PLANS_LAYERS layers together: of small models all stay, of large ones none. Call it where no other
- * plan is in use. */
+ * SESSION_PLANS_LAYERS layers together: of small models all stay, of large ones none. Plans of open
+ * variants stay too. */
 #define SESSION_PLANS_LAYERS 100000
 void session_plans_trim(struct session *s);
 /* Sets symbolic dimensions together (remembered) and plans again, once. -1: the model rejects them, and

@@ -240,6 +240,9 @@ struct advice_list session_advice_of(struct session *s, struct arena *a, const s
 	for (size_t i = 0; count && i < sizeof(others) / sizeof(others[0]); i++)
 		if (!own || dtype_bits(others[i]) < dtype_bits(own))
 			count = type_add(s, *v, others[i], grounds, count);
+	if (!count)
+		return (struct advice_list){ .start_ns = NAN, .least_ns = NAN, .overhead_ns = NAN,
+			.real_ns = NAN, .target_ns = target_ns };
 	struct advice_list list = advice_find(a, plans, plans_of(grounds, count, plans), start, target_ns);
 	for (int i = 0; i < count; i++)
 		variant_close(&grounds[i]);

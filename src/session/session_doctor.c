@@ -1,3 +1,4 @@
+/* Opens the doctor for this machine and the session's runner. */
 #include "config.h"
 
 #include "session/session_private.h"
@@ -6,7 +7,6 @@
 
 extern char **environ;
 
-/* Doctor of this machine and of the current runner. */
 struct doctor *session_doctor(const struct session *s)
 {
 	struct doctor_runner runner = { .name = "", .device = &s->seat->device };

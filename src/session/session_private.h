@@ -19,7 +19,7 @@ struct session_plan {
 	enum dtype dtype;
 	struct sizes *sizes;          /* of a variant with other dimensions than the session's; else NULL */
 	struct plan *plan;
-	struct fusion *fusion;        /* NULL until session_fusion creates it */
+	struct fusion *fusion;        /* NULL until plan_fusion finds it */
 	struct arena real_arena;
 	struct session_real *real;    /* of session_reality.c; NULL until it looks an execution up */
 	int assumed_count;            /* layers with an assumed cost */
@@ -137,7 +137,7 @@ const struct fusion *plan_fusion(struct session_plan *sp); /* found at the first
 bool seat_on_gpu(const struct session *s, const struct seat *seat);
 
 /* seat.c */
-/* Copies the device of a hello or record into the present seat. */
+/* As seat_adopt, into the present seat; then call session_follow_device. */
 void session_device_adopt(struct session *s, const struct device *d);
 void session_device_renewed(struct session *s); /* the present seat has another device */
 
@@ -189,7 +189,6 @@ void subject_free(struct session_subject *u); /* may be NULL */
 void session_dims_remember(struct session *s, const struct dim_binding *dims, int count);
 
 /* variant.c */
-bool session_on_gpu(const struct session *s);
 /* True if the what-if matrix is on for the present plan unless someone chose it. */
 bool session_matrix_meant(const struct session *s);
 /* The ground of what is shown; it holds nothing. */

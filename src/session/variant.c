@@ -1,4 +1,4 @@
-/* Variants: plan, results and scenario of each, beside those that the session shows. */
+/* Variants: opens the plan and the results of each; the session goes on showing its own. */
 #include "config.h"
 
 #include "session/scenarios.h"
@@ -13,11 +13,6 @@ struct variant session_variant(const struct session *s)
 {
 	return (struct variant){ .batch = session_batch(s), .dtype = session_dtype(s),
 		.scenario = s->scenario, .matrix_given = s->matrix_given };
-}
-
-bool session_on_gpu(const struct session *s)
-{
-	return seat_on_gpu(s, s->seat);
 }
 
 /* True if the plan has products of fewer bits than f32 and runs on a GPU. A described one has matrix units

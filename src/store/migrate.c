@@ -1,5 +1,4 @@
-/* Steps from each version of the schema to the next, in a transaction that one process at a time enters.
- * */
+/* Steps from each version of the schema to the next, in a transaction that one process at a time enters. */
 #include "config.h"
 
 #include "store/store_private.h"

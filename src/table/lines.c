@@ -44,24 +44,6 @@ int report_width(FILE *out)
 	return columns > WIDTH_LEAST ? columns : WIDTH_LEAST;
 }
 
-void report_line(FILE *out, int most, const char *fmt, ...)
-{
-	va_list ap, again;
-	va_start(ap, fmt);
-	va_copy(again, ap);
-	int n = vsnprintf(NULL, 0, fmt, ap);
-	char *line = base_calloc((size_t)(n > 0 ? n : 0) + 1, 1);
-	vsnprintf(line, (size_t)(n > 0 ? n : 0) + 1, fmt, again);
-	va_end(again);
-	va_end(ap);
-	while (n > 0 && line[n - 1] == ' ')
-		line[--n] = '\0';
-	struct arena a = { 0 };
-	fprintf(out, "%s\n", n > most ? text_cut(&a, line, most, false) : line);
-	arena_free(&a);
-	free(line);
-}
-
 int report_most(FILE *out)
 {
 	return isatty(fileno(out)) ? report_columns(out) : INT_MAX;

@@ -18,17 +18,14 @@ int report_most(FILE *out);
 /* Prints a line: the path, cleaned, between texts. It is shortened in the middle where the line has more than
  * `most` columns. */
 void report_path_line(FILE *out, int most, const char *before, const char *path, const char *after);
-/* Prints a row of a table: one line without blanks at its end, cut after `most` columns (INT_MAX: it is not
- * cut). */
-void report_line(FILE *out, int most, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Prints text in lines of at most `width` columns; the first is already indented, the others get `indent`
  * blanks. Breaks between words; a longer word is not cut. */
 void report_wrapped(const char *text, int indent, int width, FILE *out);
 
-/* A report in parts. On a terminal a line that is too wide goes on below; a row (report_line) is cut. */
+/* A report in parts. On a terminal a line that is too wide goes on below. */
 struct report_fit {
 	FILE *to;          /* print the report to it, in lines of clean text (text_clean) */
-	int width, most;   /* columns of tables (report_columns); of rows, for report_line */
+	int width, most;   /* columns of tables (report_columns); of rows (report_most) */
 	FILE *out;         /* the terminal; NULL: `to` is the output itself */
 	char *text;        /* what was printed to `to` */
 	size_t size, done; /* its bytes; those that `out` has */

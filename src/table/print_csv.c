@@ -29,6 +29,7 @@ void csv_field(FILE *out, const char *text, char after)
 
 static void cell_print(const struct table_column *c, const struct table_cell *x, char after, FILE *out)
 {
+	bool whole = c->in & IN_WHOLE || c->unit == TABLE_INDEX;
 	if (table_is_text(c)) {
 		csv_field(out, x->text ? x->text : "", after);
 		return;
@@ -36,7 +37,7 @@ static void cell_print(const struct table_column *c, const struct table_cell *x,
 	if (c->unit == TABLE_BOOL && !isnan(x->number))
 		fputs(x->number > 0 ? "true" : "false", out);
 	else if (!isnan(x->number))
-		fprintf(out, c->in & IN_WHOLE ? "%.0f" : c->in & IN_TENTH ? "%.1f" : "%.10g", x->number);
+		fprintf(out, whole ? "%.0f" : c->in & IN_TENTH ? "%.1f" : "%.10g", x->number);
 	fputc(after, out);
 }
 
@@ -51,7 +52,8 @@ static int last_column(const struct table *t)
 static void header_print(const struct table *t, FILE *out)
 {
 	for (int k = 0, last = last_column(t); k <= last; k++) {
-		const char *id = t->columns[k].id, *dot = strrchr(id, '.');
+		bool inner = t->columns[k].in & IN_JSON; /* else a dot is part of a name */
+		const char *id = t->columns[k].id, *dot = inner ? strrchr(id, '.') : NULL;
 		if (t->columns[k].in & IN_CSV)
 			csv_field(out, dot ? dot + 1 : id, k < last ? ',' : '\n');
 	}
@@ -83,7 +85,7 @@ void table_stream_csv(struct table *t, bool header, FILE *out)
 void table_stream_row(struct table *t)
 {
 	for (int i = 0; i < t->row_count; i++)
-		row_print(t, i, t->csv);
-	t->row_count = 0;
-	arena_clear(&t->arena);
+		if (!(t->rows[i].flags & ROW_LINE))
+			row_print(t, i, t->csv);
+	table_clear(t);
 }

@@ -50,17 +50,16 @@ static void name_print(const char *name, FILE *out)
 	arena_free(&a);
 }
 
-/* The longest bar has the width of its cell. */
-static void bar_print(const struct table *t, int row, int column, FILE *out)
+static double largest(const struct table *t, int column)
 {
-	double most = 0, value = table_cell(t, row, column)->number;
+	double most = 0;
 	for (int i = 0; i < t->row_count; i++)
 		most = fmax(most, table_cell(t, i, column)->number);
-	if (value > 0 && most > 0)
-		fprintf(out, "<span class=\"bar\" style=\"width:%.1f%%\"></span>", 100 * value / most);
+	return most;
 }
 
-static void cell_print(const struct table *t, int row, int column, FILE *out)
+/* most: the largest number of the column, whose bar has the width of its cell. */
+static void cell_print(const struct table *t, int row, int column, double most, FILE *out)
 {
 	struct arena a = { 0 };
 	const struct table_column *c = &t->columns[column];
@@ -73,9 +72,10 @@ static void cell_print(const struct table *t, int row, int column, FILE *out)
 		if (!isnan(x->number) && c->unit != TABLE_BAR)
 			fprintf(out, " data-v=\"%.7g\"", x->number);
 		fputc('>', out);
-		if (c->unit == TABLE_BAR)
-			bar_print(t, row, column, out);
-		else
+		if (c->unit == TABLE_BAR && x->number > 0)
+			fprintf(out, "<span class=\"bar\" style=\"width:%.1f%%\"></span>",
+				100 * x->number / most);
+		else if (c->unit != TABLE_BAR)
 			html_text(out, table_cell_text(&a, c, x));
 	}
 	fputs("</td>", out);
@@ -85,17 +85,15 @@ static void cell_print(const struct table *t, int row, int column, FILE *out)
 /* A mark that no row has needs no column. */
 static bool is_shown(const struct table *t, int column)
 {
-	bool any = t->columns[column].unit != TABLE_BOOL;
-	for (int i = 0; i < t->row_count && !any; i++)
-		any = table_cell(t, i, column)->number > 0;
-	return any && t->columns[column].in & IN_HTML;
+	return t->columns[column].in & IN_HTML &&
+		(t->columns[column].unit != TABLE_BOOL || largest(t, column) > 0);
 }
 
-static void head_print(const struct table *t, FILE *out)
+static void head_print(const struct table *t, const bool *shown, FILE *out)
 {
 	fputs("<div class=\"t\"><table><thead><tr>", out);
 	for (int k = 0; k < t->column_count; k++)
-		if (is_shown(t, k)) {
+		if (shown[k]) {
 			fputs(table_is_text(&t->columns[k]) ? "<th>" : "<th class=\"n\">", out);
 			html_text(out, t->columns[k].label);
 			fputs("</th>", out);
@@ -103,26 +101,39 @@ static void head_print(const struct table *t, FILE *out)
 	fputs("</tr></thead><tbody>\n", out);
 }
 
-void table_print_html(const struct table *t, FILE *out)
+static void rows_print(const struct table *t, FILE *out)
 {
-	if (!t->empty)
-		head_print(t, out);
-	for (int i = 0; !t->empty && i < t->row_count; i++) {
+	struct arena a = { 0 };
+	bool *shown = ARENA_ARRAY(&a, bool, t->column_count + 1);
+	double *most = ARENA_ARRAY(&a, double, t->column_count + 1);
+	for (int k = 0; k < t->column_count; k++) {
+		shown[k] = is_shown(t, k);
+		most[k] = t->columns[k].unit == TABLE_BAR ? largest(t, k) : NAN;
+	}
+	head_print(t, shown, out);
+	for (int i = 0; i < t->row_count; i++) {
 		if (t->rows[i].flags & (ROW_HIDDEN | ROW_LINE | ROW_CSV))
 			continue;
 		fputs("<tr>", out);
 		for (int k = 0; k < t->column_count; k++)
-			if (is_shown(t, k))
-				cell_print(t, i, k, out);
+			if (shown[k])
+				cell_print(t, i, k, most[k], out);
 		fputs("</tr>\n", out);
 	}
-	fputs(t->empty ? "" : "</tbody></table></div>\n", out);
+	fputs("</tbody></table></div>\n", out);
+	arena_free(&a);
+}
+
+void table_print_html(const struct table *t, FILE *out)
+{
+	if (!t->empty)
+		rows_print(t, out);
 	if (t->empty || t->note_count) {
 		fputs("<p>", out);
 		html_text(out, t->empty ? t->empty : "");
 		for (int i = 0; i < t->note_count; i++) {
+			fputs(i || t->empty ? "<br>\n" : "", out);
 			html_text(out, t->notes[i]);
-			fputs(i + 1 < t->note_count ? "<br>\n" : "", out);
 		}
 		fputs("</p>\n", out);
 	}

@@ -26,9 +26,7 @@ bool table_is_text(const struct table_column *c)
 
 static const char *percent(char *buf, enum table_unit unit, double x)
 {
-	if (unit == TABLE_PERCENT)
-		snprintf(buf, STR_QUANTITY, "%.0f%%", 100 * x);
-	else if (unit == TABLE_CHANGE)
+	if (unit == TABLE_CHANGE)
 		snprintf(buf, STR_QUANTITY, "%+.1f%%", 100 * (x - 1));
 	else if (x > 0 && x < 0.0005)
 		snprintf(buf, STR_QUANTITY, "%.1g%%", 100 * x);
@@ -46,7 +44,6 @@ static const char *number_text(char *buf, enum table_unit unit, double x)
 	case TABLE_BYTES: return str_bytes(buf, x);
 	case TABLE_QUANTITY: return str_count(buf, x);
 	case TABLE_RATIO: return str_ratio(buf, x);
-	case TABLE_PERCENT:
 	case TABLE_SHARE:
 	case TABLE_CHANGE: return percent(buf, unit, x);
 	default: snprintf(buf, STR_QUANTITY, "%.*g", unit == TABLE_NUMBER ? 3 : 12, x);
@@ -259,6 +256,8 @@ static void line_print(const struct sheet *s, struct str *line, int row, int mos
 		if (at == last && s->wrap && row >= 0 && *text) {
 			bool below = s->width[last] < 0;
 			int begin = below ? 2 * GAP : total_width(s) - s->width[last];
+			while (below && line->n && line->p[line->n - 1] == ' ')
+				line->p[--line->n] = '\0';
 			fprintf(out, "%s%s%*s", line->p ? line->p : "", below ? "\n" : "",
 				below ? begin : at ? GAP : 0, "");
 			report_wrapped(text, begin, s->wrap, out);

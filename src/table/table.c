@@ -4,6 +4,7 @@
 #include "table/table.h"
 #include "table/print.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -26,11 +27,13 @@ const struct table_cell *table_cell(const struct table *t, int row, int column)
 	return row_cells(t, row) + column;
 }
 
-static void cells_release(struct table *t)
+void table_clear(struct table *t)
 {
 	for (int i = 0; i < t->row_count; i++)
 		for (int k = 0; k < t->column_count; k++)
 			json_decref(row_cells(t, i)[k].json);
+	t->row_count = 0;
+	arena_clear(&t->arena);
 }
 
 void table_row(struct table *t, int flags, int depth)
@@ -52,6 +55,7 @@ void table_row(struct table *t, int flags, int depth)
 
 static struct table_cell *next(struct table *t)
 {
+	assert(t->row_count && t->at < t->column_count);
 	return row_cells(t, t->row_count - 1) + t->at++;
 }
 
@@ -113,7 +117,7 @@ void table_note(struct table *t, const char *fmt, ...)
 
 void table_free(struct table *t)
 {
-	cells_release(t);
+	table_clear(t);
 	free(t->cells);
 	free(t->columns);
 	free(t->rows);

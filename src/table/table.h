@@ -17,7 +17,6 @@ enum table_unit {
 	TABLE_NS,       /* "1.29 ms" */
 	TABLE_BYTES,    /* "9.19 MiB" */
 	TABLE_QUANTITY, /* "4.09 G" */
-	TABLE_PERCENT,  /* 0 to 1: "12%" */
 	TABLE_SHARE,    /* 0 to 1: "12.3%" */
 	TABLE_CHANGE,   /* a ratio as a difference: 1.123 is "+12.3%" */
 	TABLE_RATIO,    /* "0.96" */
@@ -45,7 +44,8 @@ enum {
 };
 
 struct table_column {
-	const char *id;    /* in JSON and CSV: "bound_ns"; "a.b": b of the object a in JSON, b in CSV */
+	const char *id;    /* in JSON and CSV: "bound_ns"; "a.b": b of the object a in JSON, and
+			      b in CSV if JSON has the column too */
 	const char *label; /* in text and HTML */
 	enum table_unit unit;
 	unsigned in;       /* IN_... */
@@ -101,6 +101,7 @@ void table_json(struct table *t, json_t *json); /* takes the reference */
 void table_skip(struct table *t, int count);
 /* A line below the table; the format's result is copied. */
 void table_note(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void table_clear(struct table *t); /* removes rows, and the texts in the arena */
 void table_free(struct table *t);
 const struct table_cell *table_cell(const struct table *t, int row, int column);
 

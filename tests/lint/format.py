@@ -69,6 +69,9 @@ def main():
     tap.result("C is indented with tabs",
                [f"{name}:{number}" for name in names if name.endswith((".c", ".h"))
                 for number, line in enumerate(lines_of(name), 1) if line.startswith("    ")])
+    tap.result("every C file says on top what it is for",
+               [name for name in names if name.startswith(("src/", "ui/")) and name.endswith(".c")
+                and not lines_of(name)[0].startswith("/*")])
     return tap.end()
 
 

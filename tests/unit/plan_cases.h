@@ -39,8 +39,8 @@ NET_OK const struct plan_layer *case_layer(const struct plan *p, const char *nam
 	return NULL;
 }
 
-/* "y/0/inner": in bodies. */
-NET_OK void case_find(struct case_asked *q)
+/* "y/0/inner": in bodies; "": the plan. False: there is no such value, layer or body. */
+NET_OK bool case_find(struct case_asked *q)
 {
 	char copy[256];
 	snprintf(copy, sizeof(copy), "%s", q->subject);
@@ -49,13 +49,14 @@ NET_OK void case_find(struct case_asked *q)
 		q->l = case_layer(q->p, word);
 		char *body = strtok_r(NULL, "/", &save);
 		if (!body)
-			return;
+			return q->v || q->l;
 		if (!q->l || atoi(body) >= q->l->body_count)
-			return;
+			return false;
 		q->p = &q->l->bodies[atoi(body)];
 		q->v = NULL;
 		q->l = NULL;
 	}
+	return true;
 }
 
 NET_OK struct text case_name(const struct plan *p, int layer)
@@ -367,8 +368,8 @@ NET_OK bool case_answer(struct case_asked *q, const char *key)
 			str_addf(q->out, "-");
 		return true;
 	}
-	if (strncmp(key, "overwrites", 10) != 0)
-		case_find(q);
+	if (strncmp(key, "overwrites", 10) != 0 && !case_find(q))
+		return false;
 	enum case_of whole = !q->v && !q->l ? OF_PLAN : OF_VALUE;
 	for (size_t i = 0; i < sizeof(case_texts) / sizeof(*case_texts); i++) {
 		enum case_of of = case_texts[i].of;

@@ -42,7 +42,7 @@ static void offered_enter(void)
 {
 	begin_at(&(struct fixture_options){ .measured = true }, 100, 30);
 	show("help");
-	ok(!sees("Enter details") && sees("q quit"), "not on a page of text");
+	ok(!sees("Enter details") && sees("q close"), "not on a page of text");
 	show("detail");
 	ok(!sees("Enter follow"), "nor on a line that names no layer");
 	for (int i = 0; i < 60 && !sees("Enter follow"); i++)

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tap.h"
 
@@ -134,6 +135,35 @@ static void test_html(const struct table *t)
 	ok(!strstr(page, "hidden") && strstr(page, "note 1"), "hidden rows and notes as in text");
 }
 
+/* What only CSV has is named by a model; a dot belongs to its name. */
+static void test_names(void)
+{
+	static const struct table_column dims[] = {
+		{ "seq.len", "seq.len", TABLE_INDEX, IN_SHOWN | IN_CSV },
+		{ "scenario.batch", "batch", TABLE_INDEX, IN_ALL },
+		{ "text", "text", TABLE_TEXT, IN_ALL },
+		{ "last", "last", TABLE_INDEX, IN_ALL },
+	};
+	char wide[200];
+	struct table t = { 0 };
+	memset(wide, 'x', sizeof(wide) - 1);
+	wide[sizeof(wide) - 1] = '\0';
+	TABLE_COLUMNS(&t, dims);
+	for (int i = 0; i < 2; i++) {
+		table_row(&t, 0, 0);
+		table_number(&t, 123456789012.0, "");
+		table_number(&t, 1, "");
+		table_text(&t, i ? wide : "short");
+		table_number(&t, 2, "");
+	}
+	ok(strncmp(as_csv(&t), "seq.len,batch,text,last\n123456789012,1,short,2\n", 47) == 0,
+		"CSV: names with dots, integers with all digits");
+	const char *text = as_text(&t, INT_MAX);
+	ok(strcspn(strchr(text, '\n') + 1, "\n") < 60 && strstr(text, wide),
+		"in a pipe a very long text is whole and widens its own row only");
+	table_free(&t);
+}
+
 static void test_stream(void)
 {
 	struct table t = { 0 };
@@ -156,6 +186,7 @@ int main(void)
 	test_data(&t);
 	test_html(&t);
 	table_free(&t);
+	test_names();
 	test_stream();
 	t.empty = "run bench";
 	is_str(as_text(&t, 80), "run bench\n", "instead of rows: what to do");

@@ -65,6 +65,7 @@ static void rebound(void)
 int main(void)
 {
 	int count = 0;
+	views_register();
 	for (const struct tour_step *step; (step = tour_step(count)); count++) {
 		const struct view *view = views_find(step->view);
 		ok(view && strcmp(view->name, step->view) == 0, "%s: %s is a view", step->title, step->view);

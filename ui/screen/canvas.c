@@ -1,5 +1,4 @@
-/* Cells of code points with styles. A wide character has two cells, and overwriting one erases the other.
- * */
+/* Cells of code points with styles. A wide character has two cells, and overwriting one erases the other. */
 #include "config.h"
 
 #include "ui/screen/canvas.h"

@@ -1,5 +1,4 @@
-/* Lanes come from a heap of free ones, the lowest first (O(log n) each), which keeps the drawing narrow.
- * */
+/* Lanes come from a heap of free ones, the lowest first (O(log n) each), which keeps the drawing narrow. */
 #include "config.h"
 
 #include "ui/screen/lanes.h"

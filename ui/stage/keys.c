@@ -1,4 +1,4 @@
-/* The table of keys: rows of all views, of what-ifs and of the views, with the keys of the configuration. */
+/* The table of keys: of all views, of what-ifs and of single views, as the configuration changes them. */
 #include "config.h"
 
 #include "ui/stage/view.h"

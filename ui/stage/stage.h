@@ -1,5 +1,5 @@
-/* What is shown, asked and selected: the explorer's state above the session, and what changes it. No drawing,
- * no keys of the terminal: these are the frame's. Views see of it what view.h declares. */
+/* What is shown, asked and selected: the explorer's state above the session, and what changes it. The
+ * frame draws it. Views see of it what view.h declares. */
 #ifndef UI_STAGE_STAGE_H
 #define UI_STAGE_STAGE_H
 
@@ -218,7 +218,7 @@ void pane_move(struct app *app, struct pane *p, int to);
 void pane_step(struct app *app, struct pane *p, int by);
 void pane_scroll(struct app *app, struct pane *p, int by);
 void pane_select_row(struct app *app, struct pane *p, int row);
-/* Calls the view's `selected` for the row under the cursor, which may set app->layer. */
+/* Calls `select` of the view's list for the row under the cursor, which may set app->layer. */
 void pane_tell(struct app *app, struct pane *p);
 /* Moves to a search result (an index into all); a page of text scrolls only if the row is not visible. open:
  * opens folds that hide it; else moves to the fold. */

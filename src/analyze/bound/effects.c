@@ -1,5 +1,5 @@
-/* What each what-if would change: the total with one choice replaced. A what-if that no result or layer
- * can answer to is left out before anything is computed. */
+/* What each what-if would change: the total with one choice replaced. A what-if without effect on
+ * any result or layer is left out before anything is computed. */
 #include "config.h"
 
 #include "analyze/bound/bound_private.h"

@@ -1,3 +1,4 @@
+/* The interval of a total. */
 #include "config.h"
 
 #include "analyze/bound/bound_private.h"

@@ -1,5 +1,4 @@
-/* Shares of the total by the origin of its time, and the table of findings that turns them into a verdict.
- * */
+/* Shares of the total by the origin of its time, and the table of findings that turns them into a verdict. */
 #include "config.h"
 
 #include "analyze/real/trust.h"

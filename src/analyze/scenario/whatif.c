@@ -1,4 +1,4 @@
-/* The table of what-ifs: names, choices, when each is available, and what results each bars. */
+/* The table of what-ifs: names, choices, and what results each bars. */
 #include "config.h"
 
 #include "analyze/scenario/ran.h"

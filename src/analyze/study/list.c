@@ -1,4 +1,4 @@
-/* Lists the distinct problems of a plan. */
+/* Lists the distinct problems of a plan, and the names of the algorithms of results. */
 #include "config.h"
 
 #include "analyze/study/price.h"

@@ -1,4 +1,4 @@
-/* Fills the fifteen tables. Unknown cells are NaN or "", never 0. */
+/* Fills XSP's tables A1 to A15. Unknown cells are NaN or "", never 0. */
 #include "config.h"
 
 #include "analyze/tables/xsp_private.h"

@@ -1,4 +1,5 @@
-/* Edges that carry run-time data, consumers of each value, and the peak of live activation bytes. */
+/* Edges that carry run-time data, consumers of each value, the peak of live activation
+ * bytes, and which layers may write their output over an input. */
 #include "config.h"
 
 #include "plan/plan_private.h"

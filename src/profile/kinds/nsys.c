@@ -1,3 +1,4 @@
+/* What both readers of Nsight Systems share: names of ranges, runs, and work that becomes rows. */
 #include "config.h"
 
 #include "profile/kinds/nsys.h"

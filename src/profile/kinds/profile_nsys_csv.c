@@ -6,6 +6,7 @@
 
 #include "profile/read/reader.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
@@ -237,7 +238,8 @@ static void read_line(struct csv *c, struct text line)
 {
 	struct text field[FIELDS_MOST];
 	int n = lines_fields(&c->scratch, line, ',', field, FIELDS_MOST);
-	struct table head = head_of(field, n), *t = &c->table;
+	bool number = n && field[0].n && isdigit((unsigned char)field[0].p[0]);
+	struct table head = number ? (struct table){ .kind = NO_TABLE } : head_of(field, n), *t = &c->table;
 	if (head.kind != NO_TABLE) { /* of several tables of sums of kernels the first counts */
 		bool kernels = head.kind == SUM && head.at[INSTANCES] >= 0;
 		*t = head;

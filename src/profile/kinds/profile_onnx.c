@@ -1,3 +1,4 @@
+/* Reads the optimized model that a profile was made with: names, inputs and outputs of its rows. */
 #include "config.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Reads ONNX Runtime's profile. */
 #include "config.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* Reads the counters of OpenVINO's benchmark_app. */
 #include "config.h"
 
 #include <inttypes.h>

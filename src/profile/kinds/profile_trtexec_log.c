@@ -1,3 +1,4 @@
+/* Reads the log of trtexec: tables of layers, lists of layers, latencies. */
 #include "config.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Tries settings of cuBLASLt's algorithms that its heuristics do not return. */
 #include "config.h"
 
 #include "runner/cublaslt/cublaslt_sweep.h"

@@ -1,3 +1,4 @@
+/* Pointwise modes and epilogues as steps of a cuDNN graph. */
 #include "config.h"
 
 #include "runner/cudnn/cudnn_graph.h"

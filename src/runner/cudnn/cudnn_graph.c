@@ -1,3 +1,4 @@
+/* cuDNN's graphs: the kernels that have one, and how they are built. */
 #include "config.h"
 
 #include "runner/cudnn/cudnn_graph.h"

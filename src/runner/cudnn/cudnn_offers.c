@@ -1,3 +1,4 @@
+/* Asks cuDNN's heuristics for the engine configurations of a problem. */
 #include "config.h"
 
 #include "problem/kernel.h"

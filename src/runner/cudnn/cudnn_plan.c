@@ -1,3 +1,4 @@
+/* Execution plans of cuDNN, kept by engine and knobs. */
 #include "config.h"
 
 #include "runner/cudnn/cudnn_plan.h"

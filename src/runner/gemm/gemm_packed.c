@@ -1,3 +1,4 @@
+/* Products with packed weights: packing, and the choice of tiles and threads (gemm_packed.h). */
 #include "config.h"
 
 #include "runner/gemm/gemm_packed.h"

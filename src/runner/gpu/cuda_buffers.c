@@ -1,3 +1,4 @@
+/* Operands in device memory: copies that rotate, with guard bytes around each. */
 #include "config.h"
 
 #include "runner/gpu/cuda_buffers.h"

@@ -1,3 +1,4 @@
+/* Calibrates the GPU's timer: its scale with a kernel that spins, and the time of an empty execution. */
 #include "config.h"
 
 #include "runner/gpu/cuda_calibrate.h"

@@ -1,3 +1,4 @@
+/* Compares what an algorithm computed on the GPU with plain C. */
 #include "config.h"
 
 #include "problem/kernel.h"

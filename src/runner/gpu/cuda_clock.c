@@ -1,3 +1,4 @@
+/* The GPU's clock while a problem is measured: heating, and which samples ran at the steady clock. */
 #include "config.h"
 
 #include "runner/gpu/cuda_clock.h"

@@ -1,5 +1,4 @@
-/* Looks for libraries in the installation around a program, and in Python environments and their wheels.
- * */
+/* Looks for libraries in the installation around a program, and in Python environments and their wheels. */
 #include "config.h"
 
 #include "runner/gpu/cuda_folders.h"

@@ -1,3 +1,4 @@
+/* The source that every generated kernel begins with: types and conversions. */
 #include "config.h"
 
 #include "runner/nvrtc/nvrtc_source.h"

@@ -1,5 +1,4 @@
-/* Writes the text of a kernel: sizes and strides as constants, wide loads where all operands allow them.
- * */
+/* Writes the text of a kernel: sizes and strides as constants, wide loads where all operands allow them. */
 #include "config.h"
 
 #include "runner/nvrtc/nvrtc_source.h"

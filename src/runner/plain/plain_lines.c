@@ -1,3 +1,4 @@
+/* Kernels of plain C that compute line by line. */
 #include "config.h"
 
 #include "problem/kernel.h"

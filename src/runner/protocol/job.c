@@ -1,5 +1,4 @@
-/* A job measures all cache states with copies that fit the free memory, in small pages and in large ones.
- * */
+/* A job measures all cache states with copies that fit the free memory, in small pages and in large ones. */
 #include "config.h"
 
 #include "runner/protocol/job.h"

@@ -1,5 +1,4 @@
-/* References of pointwise kernels, and which outputs of a large problem are checked: some, spread evenly.
- * */
+/* References of pointwise kernels, and which outputs of a large problem are checked: some, spread evenly. */
 #include "config.h"
 
 #include "runner/verify/check_private.h"
