@@ -13,7 +13,7 @@
 #define GAP 2         /* blanks between columns */
 #define TEXT_WIDE 100 /* in files and pipes a longer text widens its own row only */
 #define TEXT_USEFUL 16 /* columns of a text that are worth a further column */
-#define TEXT_LEAST 6  /* columns that a text keeps */
+#define TEXT_LEAST 10 /* columns that a text keeps */
 #define NAMES_MOST 500 /* names that are shortened so that they stay different: takes the square of it */
 #define WRAP_LEAST 20 /* columns that a wrapped text keeps */
 #define BAR_MOST 30
@@ -152,6 +152,22 @@ static int total_width(const struct sheet *s)
 	return total;
 }
 
+static int longest_word(const struct sheet *s, int at)
+{
+	int longest = 0;
+	for (int i = 0; i < s->t->row_count; i++) {
+		if (!is_printed(s->t, i))
+			continue;
+		for (const char *word = *cell_of(s, i, at); *word; word += strspn(word, " ")) {
+			size_t n = strcspn(word, " ");
+			int columns = text_columns(arena_strndup(s->arena, word, n));
+			longest = columns > longest ? columns : longest;
+			word += n;
+		}
+	}
+	return longest;
+}
+
 /* The last column takes what the others leave of a line; where that is too little, it stands below. */
 static void wrap_last(struct sheet *s, int line)
 {
@@ -160,8 +176,9 @@ static void wrap_last(struct sheet *s, int line)
 		return;
 	int left = line - total_width(s) + s->width[last];
 	s->wrap = line;
-	s->width[last] = left < WRAP_LEAST && left < s->width[last] ? -1 :
-		left < s->width[last] ? left : s->width[last];
+	if (left >= s->width[last])
+		return;
+	s->width[last] = left < WRAP_LEAST || left < longest_word(s, last) ? -1 : left;
 }
 
 static const char *text_short(struct arena *a, const struct table_column *c, const char *text, int width)
@@ -206,10 +223,26 @@ static void columns_drop(struct sheet *s, int most)
 	}
 }
 
+/* Cuts texts that are wider than a line, where columns go on below anyway. */
+static void columns_limit(struct sheet *s, int most)
+{
+	int room = most - 2 * GAP > TEXT_LEAST ? most - 2 * GAP : TEXT_LEAST;
+	for (int at = 0; at < s->count; at++)
+		if (table_is_text(column_of(s, at)) && s->width[at] > room)
+			column_cut(s, at, room);
+}
+
 /* Cuts the columns of texts until the table fits: the shorter ones keep their width while they can. */
 static void columns_fit(struct sheet *s, int most)
 {
-	int left = most - total_width(s), texts = 0;
+	int left = most - total_width(s), texts = 0, spare = 0;
+	for (int at = 0; at < s->count; at++)
+		if (table_is_text(column_of(s, at)) && s->width[at] > TEXT_LEAST)
+			spare += s->width[at] - TEXT_LEAST;
+	if (left + spare < 0) {
+		columns_limit(s, most);
+		return;
+	}
 	bool *settled = ARENA_ARRAY(s->arena, bool, s->count + 1);
 	for (int at = 0; at < s->count; at++) {
 		settled[at] = !table_is_text(column_of(s, at)) || s->width[at] < 0;
@@ -246,34 +279,42 @@ static void cell_add(struct str *line, const struct table_column *c, const char 
 		str_puts(line, text);
 }
 
+static void line_trim(struct str *line)
+{
+	while (line->n && line->p[line->n - 1] == ' ')
+		line->p[--line->n] = '\0';
+}
+
+/* Columns for which a line has no room go on below it. */
 static void line_print(const struct sheet *s, struct str *line, int row, int most, FILE *out)
 {
 	str_clear(line);
-	int last = s->count - 1;
+	int last = s->count - 1, used = 0;
 	for (int at = 0; at < s->count; at++) {
 		const char *text = row >= 0 ? *cell_of(s, row, at) : s->width[at] < 0 ? "" :
 			text_cut(s->arena, column_of(s, at)->label, s->width[at], false);
 		if (at == last && s->wrap && row >= 0 && *text) {
 			bool below = s->width[last] < 0;
 			int begin = below ? 2 * GAP : total_width(s) - s->width[last];
-			while (below && line->n && line->p[line->n - 1] == ' ')
-				line->p[--line->n] = '\0';
+			if (below)
+				line_trim(line);
 			fprintf(out, "%s%s%*s", line->p ? line->p : "", below ? "\n" : "",
 				below ? begin : at ? GAP : 0, "");
 			report_wrapped(text, begin, s->wrap, out);
 			return;
 		}
-		if (s->width[at] < 0)
+		if (s->width[at] < 0 || (at == s->bar && !s->width[at]))
 			continue;
-		cell_add(line, column_of(s, at), text, s->width[at], at == 0);
+		bool below = used && used + GAP + s->width[at] > most;
+		if (below) {
+			line_trim(line);
+			str_addf(line, "\n%*s", 2 * GAP, "");
+		}
+		cell_add(line, column_of(s, at), text, s->width[at], !used || below);
+		used = s->width[at] + (below ? 2 * GAP : used ? used + GAP : 0);
 	}
-	while (line->n && line->p[line->n - 1] == ' ')
-		line->p[--line->n] = '\0';
-	if (line->n > (size_t)most)
-		fputs(text_cut(s->arena, line->p, most, false), out);
-	else
-		fwrite(line->p, 1, line->n, out);
-	fputc('\n', out);
+	line_trim(line);
+	fprintf(out, "%s\n", line->p ? line->p : "");
 }
 
 static bool has_labels(const struct sheet *s)

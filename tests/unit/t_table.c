@@ -99,14 +99,25 @@ static void test_text(const struct table *t)
 		"  =x,<y>         -    500 ns     ####\n"
 		"note 1\n",
 		"columns as wide as their cells; one without a value is left out");
-	is_str(as_text(t, 26),
-		"name    batch     bound\n"
-		"..conv      1  ~1.00 us  *\n"
+	is_str(as_text(t, 30),
+		"name        batch     bound\n"
+		"/fi../conv      1  ~1.00 us  *\n"
 		"  a line\n"
 		"\n"
-		"  ..y>      -    500 ns\n"
+		"  =x,<y>        -    500 ns\n"
 		"note 1\n",
 		"a narrow line: the name loses its middle");
+	is_str(as_text(t, 26),
+		"name         batch\n"
+		"       bound\n"
+		"/first/conv      1\n"
+		"    ~1.00 us  *\n"
+		"  a line\n"
+		"\n"
+		"  =x,<y>         -\n"
+		"      500 ns\n"
+		"note 1\n",
+		"a narrower one: columns go on below, nothing is cut");
 }
 
 static void test_data(const struct table *t)

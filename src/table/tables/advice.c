@@ -105,8 +105,8 @@ void advice_table(struct table *t, const struct session *s, const struct advice_
 		at_most |= l->items[i].at_most;
 	}
 	table_note(t, "saves: at least, after all advice above it; alone: without other advice;");
-	table_note(t, "bound: with it and all above it%s", !l->complete ? "; ~: layers are missing" :
-		l->estimated ? "; ~: estimates" : "");
+	table_note(t, "%s: with it and all above it%s", l->estimated ? "estimate" : "bound",
+		!l->complete ? "; ~: layers are missing" : l->estimated ? "; ~: estimates" : "");
 	if (at_most)
 		table_note(t, "<: at most, a limit by the peaks, not measured");
 	if (unclear)

@@ -76,7 +76,7 @@ static const char *words_of(struct arena *a, const struct effect *f, unsigned in
 		if (in == IN_TEXT && *f->why)
 			str_addf(&line, "  %s", f->why);
 		if (*f->tried)
-			str_addf(&line, "  %s%s", in == IN_HTML ? "here: " : "", f->tried);
+			str_addf(&line, "%s%s", in == IN_HTML ? "; here: " : "  ", f->tried);
 	}
 	const char *kept = line.n > 2 ? arena_strndup(a, line.p + 2, line.n - 2) : "";
 	str_free(&line);
