@@ -74,7 +74,10 @@ int text_code_columns(uint32_t code)
 
 int text_columns(const char *clean)
 {
-	int columns = 0;
+	const char *from = clean;
+	while (*clean > 0) /* ASCII: a column each */
+		clean++;
+	int columns = (int)(clean - from);
 	for (uint32_t code; (code = text_decode(&clean));)
 		columns += text_code_columns(code);
 	return columns;

@@ -314,7 +314,7 @@ static void layers_summary(const struct session *s, FILE *out)
 void report_layers_text(const struct session *s, bool constants, FILE *out)
 {
 	const struct plan *p = session_plan(s);
-	struct table t = { 0 };
+	struct table t = { .wanted = IN_TEXT };
 	int total;
 	session_numbers(p, &t.arena, &total);
 	layers_table(&t, s, constants);

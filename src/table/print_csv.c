@@ -27,9 +27,18 @@ void csv_field(FILE *out, const char *text, char after)
 	fputc(after, out);
 }
 
-static void cell_print(const struct table_column *c, const struct table_cell *x, char after, FILE *out)
+/* Whole numbers, which most are, without the slower conversion of fractions. */
+static void number_print(const struct table_column *c, double x, FILE *out)
 {
 	bool whole = c->in & IN_WHOLE || c->unit == TABLE_INDEX;
+	if (fabs(x) < (whole ? 0x1p53 : 1e10) && x == trunc(x) && !(c->in & IN_TENTH) && !signbit(x))
+		fprintf(out, "%lld", (long long)x);
+	else
+		fprintf(out, whole ? "%.0f" : c->in & IN_TENTH ? "%.1f" : "%.10g", x);
+}
+
+static void cell_print(const struct table_column *c, const struct table_cell *x, char after, FILE *out)
+{
 	if (table_is_text(c)) {
 		csv_field(out, x->text ? x->text : "", after);
 		return;
@@ -37,7 +46,7 @@ static void cell_print(const struct table_column *c, const struct table_cell *x,
 	if (c->unit == TABLE_BOOL && !isnan(x->number))
 		fputs(x->number > 0 ? "true" : "false", out);
 	else if (!isnan(x->number))
-		fprintf(out, whole ? "%.0f" : c->in & IN_TENTH ? "%.1f" : "%.10g", x->number);
+		number_print(c, x->number, out);
 	fputc(after, out);
 }
 

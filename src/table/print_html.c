@@ -21,14 +21,16 @@ const char html_sort_source[] = "'sha256-OlhycY2/cfzZrffXJnQOPT/PT+CTmpdgtZIaFOY
 
 void html_text(FILE *out, const char *clean)
 {
-	for (; *clean; clean++)
-		switch (*clean) {
+	for (size_t n; *clean; clean += n + (clean[n] != '\0')) {
+		n = strcspn(clean, "&<>\"");
+		fwrite(clean, 1, n, out);
+		switch (clean[n]) {
 		case '&': fputs("&amp;", out); break;
 		case '<': fputs("&lt;", out); break;
 		case '>': fputs("&gt;", out); break;
 		case '"': fputs("&quot;", out); break;
-		default: fputc(*clean, out);
 		}
+	}
 }
 
 void html_untrusted(FILE *out, struct text t)
@@ -39,15 +41,13 @@ void html_untrusted(FILE *out, struct text t)
 }
 
 /* A name may be broken after its slashes. */
-static void name_print(const char *name, FILE *out)
+static void name_print(struct arena *a, const char *name, FILE *out)
 {
-	struct arena a = { 0 };
 	for (const char *slash; (slash = strchr(name, '/')); name = slash + 1) {
-		html_text(out, arena_strndup(&a, name, (size_t)(slash + 1 - name)));
+		html_text(out, arena_strndup(a, name, (size_t)(slash + 1 - name)));
 		fputs("<wbr>", out);
 	}
 	html_text(out, name);
-	arena_free(&a);
 }
 
 static double largest(const struct table *t, int column)
@@ -59,14 +59,17 @@ static double largest(const struct table *t, int column)
 }
 
 /* most: the largest number of the column, whose bar has the width of its cell. */
-static void cell_print(const struct table *t, int row, int column, double most, FILE *out)
+static void cell_print(
+	struct arena *a, const struct table *t, int row, int column, double most, FILE *out)
 {
-	struct arena a = { 0 };
 	const struct table_column *c = &t->columns[column];
 	const struct table_cell *x = table_cell(t, row, column);
 	if (table_is_text(c)) {
-		fputs(c->unit == TABLE_NAME ? "<td class=\"w\">" : "<td class=\"l\">", out);
-		name_print(x->text ? x->text : "", out);
+		fputs(c->unit == TABLE_NAME ? "<td class=\"w\"" : "<td class=\"l\"", out);
+		if (!isnan(x->number)) /* a text that stands for a number */
+			fprintf(out, " data-v=\"%.7g\"", x->number);
+		fputc('>', out);
+		name_print(a, x->text ? x->text : "", out);
 	} else {
 		fputs("<td class=\"n\"", out);
 		if (!isnan(x->number) && c->unit != TABLE_BAR)
@@ -76,10 +79,9 @@ static void cell_print(const struct table *t, int row, int column, double most, 
 			fprintf(out, "<span class=\"bar\" style=\"width:%.1f%%\"></span>",
 				100 * x->number / most);
 		else if (c->unit != TABLE_BAR)
-			html_text(out, table_cell_text(&a, c, x));
+			html_text(out, table_cell_text(a, c, x));
 	}
 	fputs("</td>", out);
-	arena_free(&a);
 }
 
 /* A mark that no row has needs no column. */
@@ -103,7 +105,7 @@ static void head_print(const struct table *t, const bool *shown, FILE *out)
 
 static void rows_print(const struct table *t, FILE *out)
 {
-	struct arena a = { 0 };
+	struct arena a = { 0 }, texts = { 0 };
 	bool *shown = ARENA_ARRAY(&a, bool, t->column_count + 1);
 	double *most = ARENA_ARRAY(&a, double, t->column_count + 1);
 	for (int k = 0; k < t->column_count; k++) {
@@ -117,10 +119,12 @@ static void rows_print(const struct table *t, FILE *out)
 		fputs("<tr>", out);
 		for (int k = 0; k < t->column_count; k++)
 			if (shown[k])
-				cell_print(t, i, k, most[k], out);
+				cell_print(&texts, t, i, k, most[k], out);
 		fputs("</tr>\n", out);
+		arena_clear(&texts);
 	}
 	fputs("</tbody></table></div>\n", out);
+	arena_free(&texts);
 	arena_free(&a);
 }
 

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP 2         /* blanks between columns */
-#define TEXT_WIDE 100 /* in files and pipes a longer text widens its own row only */
+#define GAP 2          /* blanks between columns */
+#define TEXT_WIDE 100  /* in files and pipes a longer text widens its own row only */
 #define TEXT_USEFUL 16 /* columns of a text that are worth a further column */
-#define TEXT_LEAST 10 /* columns that a text keeps */
+#define TEXT_LEAST 10  /* columns that a text keeps */
 #define NAMES_MOST 500 /* names that are shortened so that they stay different: takes the square of it */
-#define WRAP_LEAST 20 /* columns that a wrapped text keeps */
+#define WRAP_LEAST 20  /* columns that a wrapped text keeps */
 #define BAR_MOST 30
 #define BAR_LEAST 4
 
@@ -46,7 +46,8 @@ static const char *number_text(char *buf, enum table_unit unit, double x)
 	case TABLE_RATIO: return str_ratio(buf, x);
 	case TABLE_SHARE:
 	case TABLE_CHANGE: return percent(buf, unit, x);
-	default: snprintf(buf, STR_QUANTITY, "%.*g", unit == TABLE_NUMBER ? 3 : 12, x);
+	case TABLE_INDEX: snprintf(buf, STR_QUANTITY, "%lld", (long long)x); break;
+	default: snprintf(buf, STR_QUANTITY, "%.3g", x);
 	}
 	return buf;
 }
@@ -109,20 +110,28 @@ static const char **cell_of(const struct sheet *s, int row, int at)
 	return &s->cells[(size_t)row * (size_t)s->count + (size_t)at];
 }
 
-static void cells_write(struct sheet *s, int at)
+static void cell_write(struct sheet *s, int row, int at)
 {
-	s->width[at] = text_columns(column_of(s, at)->label);
+	const char **cell = cell_of(s, row, at);
+	*cell = table_cell_text(s->arena, column_of(s, at), table_cell(s->t, row, s->column[at]));
+	if (at == s->indented && s->t->rows[row].depth)
+		*cell = arena_printf(s->arena, "%*s%s", 2 * s->t->rows[row].depth, "", *cell);
+	int columns = text_columns(*cell);
+	if (columns > s->width[at] && (columns <= s->widest || column_of(s, at)->in & IN_WRAP))
+		s->width[at] = columns;
+}
+
+static void cells_write(struct sheet *s)
+{
+	for (int at = 0; at < s->count; at++)
+		s->width[at] = at == s->bar ? 0 : text_columns(column_of(s, at)->label);
 	for (int i = 0; i < s->t->row_count; i++) {
 		if (!is_printed(s->t, i))
 			continue;
-		const char **cell = cell_of(s, i, at);
-		*cell = table_cell_text(s->arena, column_of(s, at), table_cell(s->t, i, s->column[at]));
-		if (at == s->indented && s->t->rows[i].depth)
-			*cell = arena_printf(s->arena, "%*s%s", 2 * s->t->rows[i].depth, "", *cell);
-		int columns = text_columns(*cell);
 		s->depth = s->t->rows[i].depth > s->depth ? s->t->rows[i].depth : s->depth;
-		if (columns > s->width[at] && columns <= s->widest)
-			s->width[at] = columns;
+		for (int at = 0; at < s->count; at++)
+			if (at != s->bar)
+				cell_write(s, i, at);
 	}
 }
 
@@ -175,9 +184,9 @@ static void wrap_last(struct sheet *s, int line)
 	if (last < 0 || !(column_of(s, last)->in & IN_WRAP))
 		return;
 	int left = line - total_width(s) + s->width[last];
-	s->wrap = line;
 	if (left >= s->width[last])
 		return;
+	s->wrap = line;
 	s->width[last] = left < WRAP_LEAST || left < longest_word(s, last) ? -1 : left;
 }
 
@@ -310,7 +319,8 @@ static void line_print(const struct sheet *s, struct str *line, int row, int mos
 			line_trim(line);
 			str_addf(line, "\n%*s", 2 * GAP, "");
 		}
-		cell_add(line, column_of(s, at), text, s->width[at], !used || below);
+		bool end = at == last && table_is_text(column_of(s, at)); /* no blanks after it */
+		cell_add(line, column_of(s, at), text, end ? 0 : s->width[at], !used || below);
 		used = s->width[at] + (below ? 2 * GAP : used ? used + GAP : 0);
 	}
 	line_trim(line);
@@ -353,9 +363,7 @@ static void sheet_print(struct sheet *s, int most, FILE *out)
 		s->column[s->count++] = k;
 	}
 	s->cells = ARENA_ARRAY(s->arena, const char *, (size_t)t->row_count * (size_t)s->count + 1);
-	for (int at = 0; at < s->count; at++)
-		if (at != s->bar)
-			cells_write(s, at);
+	cells_write(s);
 	if (s->bar >= 0)
 		bars_write(s, (t->bar_end < most ? t->bar_end : most) - total_width(s) - GAP);
 	wrap_last(s, most < INT_MAX ? most : report_columns(out));

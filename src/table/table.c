@@ -12,6 +12,11 @@
 void table_columns(struct table *t, const struct table_column *columns, int count)
 {
 	for (int i = 0; i < count; i++) {
+		bool kept = !t->wanted || columns[i].in & t->wanted;
+		VEC_GROW(t->place, t->place_count, t->place_capacity);
+		t->place[t->place_count++] = kept ? t->column_count : -1;
+		if (!kept)
+			continue;
 		VEC_GROW(t->columns, t->column_count, t->column_capacity);
 		t->columns[t->column_count++] = columns[i];
 	}
@@ -31,7 +36,8 @@ void table_clear(struct table *t)
 {
 	for (int i = 0; i < t->row_count; i++)
 		for (int k = 0; k < t->column_count; k++)
-			json_decref(row_cells(t, i)[k].json);
+			if (t->columns[k].unit == TABLE_JSON)
+				json_decref(row_cells(t, i)[k].json);
 	t->row_count = 0;
 	arena_clear(&t->arena);
 }
@@ -50,19 +56,20 @@ void table_row(struct table *t, int flags, int depth)
 	t->at = 0;
 	struct table_cell *cells = row_cells(t, t->row_count++);
 	for (int i = 0; i < t->column_count; i++)
-		cells[i] = (struct table_cell){ .mark = "", .number = NAN, .other = NAN };
+		cells[i] = (struct table_cell){ .mark = "", .number = NAN };
 }
 
 static struct table_cell *next(struct table *t)
 {
-	assert(t->row_count && t->at < t->column_count);
-	return row_cells(t, t->row_count - 1) + t->at++;
+	assert(t->row_count && t->at < t->place_count);
+	int place = t->place[t->at++];
+	return place < 0 ? &t->unkept : row_cells(t, t->row_count - 1) + place;
 }
 
 void table_line(struct table *t, int depth, const char *line)
 {
 	table_row(t, ROW_LINE, depth);
-	next(t)->text = line;
+	row_cells(t, t->row_count - 1)->text = line;
 }
 
 void table_text(struct table *t, const char *text)
@@ -93,7 +100,11 @@ void table_interval(struct table *t, double lo, double hi)
 
 void table_json(struct table *t, json_t *json)
 {
-	next(t)->json = json;
+	struct table_cell *c = next(t);
+	if (c == &t->unkept)
+		json_decref(json);
+	else
+		c->json = json;
 }
 
 void table_skip(struct table *t, int count)
@@ -120,6 +131,7 @@ void table_free(struct table *t)
 	table_clear(t);
 	free(t->cells);
 	free(t->columns);
+	free(t->place);
 	free(t->rows);
 	free(t->notes);
 	arena_free(&t->arena);

@@ -54,8 +54,11 @@ struct table_column {
 struct table_cell {
 	const char *text;     /* clean; of a number: shown instead of it, NULL: the number is shown */
 	const char *mark;     /* shown before a number: "~" estimated, ">=" at least */
-	double number, other; /* other: the upper end of an interval */
-	json_t *json;         /* TABLE_JSON; the table owns it. NULL: unknown */
+	double number;
+	union {
+		double other;  /* TABLE_INTERVAL: the upper end */
+		json_t *json;  /* TABLE_JSON; the table owns it. NULL: unknown */
+	};
 };
 
 enum {
@@ -74,6 +77,7 @@ struct table {
 	struct arena arena;   /* of the texts that a producer makes */
 	const char *title;    /* a line above it in text; NULL: none */
 	const char *empty;    /* what text has instead of rows, such as what to do; NULL: the rows */
+	unsigned wanted;      /* IN_... of the outputs that it is for: other columns are not kept. 0: all */
 	bool ascii;           /* bars of # */
 	int bar_end;          /* the column where bars end at the latest */
 	struct table_column *columns;
@@ -81,7 +85,10 @@ struct table {
 	struct table_row *rows;
 	const char **notes;   /* lines below it in text and HTML */
 	int column_count, row_count, note_count;
-	int column_capacity, row_capacity, note_capacity, at; /* private, while it is filled */
+	int column_capacity, row_capacity, note_capacity; /* private, as what follows */
+	int *place, place_count, place_capacity; /* of each declared column: its index, -1: not kept */
+	int at;               /* the declared column of the next cell */
+	struct table_cell unkept;
 	FILE *csv;            /* private: table_stream_csv */
 };
 

@@ -115,7 +115,7 @@ static void shown_fill(struct table *t, const struct session *s, int i, const in
 			cost_is_guess(c) ? "~" : "", table_quantity(&t->arena, TABLE_NS, c->ns)));
 	table_number(t, known ? c->ns / a->sequential_ns : NAN, analysis_share_mark(a));
 	table_number(t, c->ns, "");
-	table_text(t, in == IN_HTML ? interval_text(&t->arena, c) : "");
+	table_shown(t, c->ns > 0 ? c->lo : NAN, in == IN_HTML ? interval_text(&t->arena, c) : "");
 	table_text(t, limit_text(&t->arena, s, i));
 	table_text(t, c->result ? text_clean(&t->arena, text_of(c->result->algorithm.name)) : "");
 	table_text(t, in == IN_HTML ? method(&t->arena, c, numbers) : "");
@@ -153,7 +153,7 @@ void costs_rows(struct table *t, const struct session *s, const int *layers, int
 
 void costs_csv(const struct session *s, const int *layers, int count, bool header, FILE *out)
 {
-	struct table t = { 0 };
+	struct table t = { .wanted = IN_CSV };
 	costs_columns(&t, "");
 	table_stream_csv(&t, header, out);
 	costs_rows(&t, s, layers, count, IN_CSV);

@@ -152,7 +152,7 @@ static void layers_stream(struct table *t, const struct plan *top, const struct 
 
 void layers_print_csv(const struct session *s, bool header, FILE *out)
 {
-	struct table t = { 0 };
+	struct table t = { .wanted = IN_CSV };
 	plan_columns(&t);
 	TABLE_COLUMNS(&t, columns);
 	table_stream_csv(&t, header, out);
