@@ -56,14 +56,16 @@ class Scratch:
         self.build = self.top / "build"
         shutil.copytree(ROOT, self.top, symlinks=True, copy_function=shutil.copy2,
                         ignore=lambda path, names: {".git", "venv", "newest"} & set(names))
+        self.broken = []
         inside = BUILD.resolve() == (ROOT / "build").resolve() and (BUILD / "config.status").exists()
         if not inside:
             shutil.rmtree(self.build, ignore_errors=True)
             self.build.mkdir()
-            self.checked(["../configure"])
+            self.broken = self.checked(["../configure"])
         else:
-            makefile = self.build / "Makefile"
-            makefile.write_text(makefile.read_text().replace(str(BUILD.resolve()), str(self.build)))
+            for name in ("config.status", "Makefile"):  # they have the original's path
+                path = self.build / name
+                path.write_text(path.read_text().replace(str(BUILD.resolve()), str(self.build)))
 
     def checked(self, words):
         environment = os.environ | {"srcdir": "..", "MAKEFLAGS": "", "CHECK_LONG": ""}
@@ -74,7 +76,7 @@ class Scratch:
 
     def tried(self, patch):
         """What is wrong with an addition, which is taken back afterwards."""
-        wrong = apply(patch, self.top)
+        wrong = self.broken or apply(patch, self.top)
         if wrong:
             return wrong
         self.touch(patch)
@@ -83,7 +85,7 @@ class Scratch:
         for command in filter(None, head_of(patch, "generate").split(";")):
             wrong = wrong or self.checked(["sh", "-c", f"cd .. && {command}"])
         wrong = wrong or self.checked(["make", f"-j{os.cpu_count()}", "check-these", f"TESTS={tests}"])
-        apply(patch, self.top, "--reverse")
+        self.broken = apply(patch, self.top, "--reverse")
         self.touch(patch)
         return wrong
 
