@@ -204,13 +204,22 @@ static void recorded_files_json(json_t *list)
 	arena_free(&a);
 }
 
+/* A text beside a label, wrapped on a terminal. */
+static void labelled(const char *label, const char *text)
+{
+	printf("  %-8s ", label);
+	report_wrapped(text, 11, report_most(stdout), stdout);
+}
+
 static void peaks_text(const json_t *o, const char *otherwise)
 {
 	struct peaks k = peaks_from_json(json_object_get(o, "peaks"));
 	struct str line = { 0 };
 	peaks_describe(&k, &line);
+	struct arena a = { 0 };
 	if (line.n || otherwise)
-		printf("  %-8s %s%s\n", "", line.n ? "measured peaks: " : "", line.n ? line.p : otherwise);
+		labelled("", line.n ? arena_printf(&a, "measured peaks: %s", line.p) : otherwise);
+	arena_free(&a);
 	if (peaks_have_gaps(&k))
 		printf("  %-8s -: not measured on a quiet machine%s%s\n", "",
 			peaks_known(&k) ? "" : " (without memory there are no rooflines)",
@@ -246,11 +255,10 @@ static void devices_text(const json_t *runners, const json_t *recorded)
 	puts("runners");
 	json_array_foreach(runners, i, o) {
 		const char *error = json_string_at(o, "error", NULL);
-		printf("  %-8s %s\n", json_string_at(o, "runner", ""),
-			error ? error : json_string_at(o, "model", "?"));
+		labelled(json_string_at(o, "runner", ""), error ? error : json_string_at(o, "model", "?"));
 		if (error)
 			continue;
-		printf("  %-8s %s\n", "", json_string_at(o, "stack", ""));
+		labelled("", json_string_at(o, "stack", ""));
 		printf("  %-8s last-level cache %s, matrix units %s, runner %s\n", "",
 			str_bytes(llc, json_number_or_nan(json_object_get(o, "llc_bytes"))),
 			json_is_true(json_object_get(o, "matrix_units")) ? "yes" : "no",

@@ -98,7 +98,7 @@ static void side_text(const char *which, const struct session *s, struct arena *
 	report_path_line(stdout, report_most(stdout), arena_printf(a, "%s  ", which), session_model(s)->path,
 		arena_printf(a, "  %s%s%s", plan, *words ? "  what-ifs: " : "", words));
 	report_dims_text(s, "   dimensions: ", NULL, 0, stdout);
-	printf("   %s\n", report_device(a, d->model, d->stack));
+	report_device_line(stdout, 3, d->model, d->stack);
 }
 
 static void total_text(const struct diff *d, struct arena *a)

@@ -33,7 +33,9 @@ static void models_text(const struct session *s, const struct report_models *r)
 	int most = report_most(stdout);
 	if (r->batch)
 		printf("batch %lld ", (long long)r->batch);
-	printf("%s\n%s\n\n", r->type, report_device(&models.arena, d->model, d->stack));
+	printf("%s\n", r->type);
+	report_device_line(stdout, 0, d->model, d->stack);
+	putchar('\n');
 	models_table(&models, r, true);
 	table_print_text(&models, most, stdout);
 	pairs_table(&pairs, r, true);

@@ -2,10 +2,9 @@
 #include "config.h"
 
 #include "commands/command.h"
+#include "table/lines.h"
 #include "table/print.h"
 #include "table/tables/ops.h"
-
-#include <limits.h>
 
 static int cmd_ops(struct options *o, struct error *err)
 {
@@ -17,7 +16,7 @@ static int cmd_ops(struct options *o, struct error *err)
 	else if (o->csv)
 		table_print_csv(&t, true, stdout);
 	else
-		table_print_text(&t, INT_MAX, stdout);
+		table_print_text(&t, report_most(stdout), stdout);
 	table_free(&t);
 	return EXIT_DONE;
 }

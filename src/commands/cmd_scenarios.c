@@ -142,7 +142,8 @@ static void rows_print(struct options *o, const struct scenario_rows *r)
 		table_print_csv(&t, true, stdout);
 	else {
 		report_path_line(stdout, report_most(stdout), "", r->model, "");
-		printf("%s\n\n", report_device(&o->arena, first->device, first->stack));
+		report_device_line(stdout, 0, first->device, first->stack);
+		putchar('\n');
 		table_print_text(&t, report_most(stdout), stdout);
 	}
 	table_free(&t);

@@ -171,8 +171,8 @@ static void sweep_print(struct sweep *w)
 			arena_printf(&w->arena, "  %s", words));
 		report_dims_text(s, "dimensions: ", w->report.rows[0].dims, w->report.rows[0].dim_count,
 			stdout);
-		printf("%s\n\n", report_device(&w->arena, session_device(s)->model,
-			session_device(s)->stack));
+		report_device_line(stdout, 0, session_device(s)->model, session_device(s)->stack);
+		putchar('\n');
 		table_print_text(&t, most, stdout);
 	}
 	table_free(&t);

@@ -50,7 +50,7 @@ void report_head_text(const struct session *s, int most, FILE *out)
 		session_scenario(s)->matrix ? "  on matrix units" : "");
 	report_path_line(out, most, "", session_model(s)->path, plan.p);
 	report_given_text(s, out);
-	fprintf(out, "%s\n", report_device(&a, d->model, d->stack));
+	report_device_line(out, 0, d->model, d->stack);
 	report_libraries_text(d, "warning", out);
 	fputc('\n', out);
 	str_free(&plan);

@@ -87,6 +87,14 @@ void report_wrapped(const char *text, int indent, int width, FILE *out)
 	wrap(text, indent, indent, width, out);
 }
 
+void report_device_line(FILE *out, int indent, const char *model, const char *stack)
+{
+	struct arena a = { 0 };
+	fprintf(out, "%*s", indent, "");
+	report_wrapped(report_device(&a, model, stack), indent, report_most(out), out);
+	arena_free(&a);
+}
+
 void report_fit_open(struct report_fit *f, FILE *out)
 {
 	*f = (struct report_fit){ .to = out, .width = report_columns(out), .most = report_most(out) };

@@ -8,6 +8,8 @@
 
 /* "MODEL, STACK" of a device, clean, in the arena; "no device" if it is not known. */
 const char *report_device(struct arena *a, const char *model, const char *stack);
+/* Prints it as a line after `indent` blanks, wrapped on a terminal. */
+void report_device_line(FILE *out, int indent, const char *model, const char *stack);
 #define WIDTH_PIPE 100000 /* report_columns of what is no terminal: lines are not cut */
 /* Returns the columns of the output terminal, at least 40; else $COLUMNS; without both a large number, and
  * nothing is cut. The other: at least 80, for tables that need them. */

@@ -25,7 +25,7 @@ static const struct table_column columns[] = {
 	{ "shape", "", TABLE_BOOL, IN_JSON },
 	{ "cost", "", TABLE_BOOL, IN_JSON },
 	{ "problem", "", TABLE_BOOL, IN_JSON },
-	{ "note", "note", TABLE_TEXT, IN_SHOWN | IN_CSV },
+	{ "note", "note", TABLE_TEXT, IN_SHOWN | IN_CSV | IN_WRAP },
 	{ "note", "", TABLE_TEXT, IN_JSON },
 };
 
