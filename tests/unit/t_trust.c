@@ -262,6 +262,7 @@ static void bad_lines(void)
 	says(&m, "low: 31% noisy (bench --shaky); 4 contradicted; 69% measured",
 		"the worse finding first, the other one in few words");
 	m.c.by = NULL;
+	m.c.able = 2;
 	m.c.layers = 1;
 	m.c.ns = 8;
 	m.layers[0].result = NULL;
@@ -270,6 +271,8 @@ static void bad_lines(void)
 		"several frameworks");
 	m.c.whole = 1;
 	says(&m, "low: frameworks ran the whole model 8 ns faster (compare)", "the whole");
+	m.c.able = 1;
+	says(&m, "low: an execution ran the whole model 8 ns faster (compare)", "one without a framework");
 	m.measurable = false;
 	next(&m, TRUST_NEXT_COMPARE, "also on a device without a runner");
 	make(&m);

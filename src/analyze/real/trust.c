@@ -234,7 +234,7 @@ static void contradicted_write(const struct trust *t, bool brief, struct str *ou
 	else if (brief)
 		str_addf(out, "%d contradicted", c->layers);
 	else {
-		str_addf(out, "%s ", c->by ? c->by : "frameworks");
+		str_addf(out, "%s ", c->by ? c->by : c->able == 1 ? "an execution" : "frameworks");
 		str_puts(out, "ran ");
 		if (c->whole)
 			str_puts(out, "the whole model");

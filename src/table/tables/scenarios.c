@@ -159,7 +159,7 @@ static void why_fill(struct table *t, const struct scenario_row *row)
 
 void scenarios_table(struct table *t, const struct scenario_rows *r)
 {
-	int gaps = 0;
+	int gaps = 0, guessed = 0; /* guessed: on a described device, where nothing is measured */
 	bool estimated = false, per_item = scenarios_per_item(r);
 	const struct table_column middle[] = {
 		{ "total", r->rows[0].point.guess ? "estimate" : "bound", TABLE_NS, IN_SHOWN | IN_ALWAYS },
@@ -176,7 +176,8 @@ void scenarios_table(struct table *t, const struct scenario_rows *r)
 			why_fill(t, row);
 		else
 			row_fill(t, row, &r->rows[0], per_item);
-		gaps += !row->why && !row->point.complete;
+		gaps += !row->why && !row->point.complete && !row->point.guess;
+		guessed += !row->why && !row->point.complete && row->point.guess;
 		estimated |= !row->why && row->point.estimated;
 	}
 	table_note(t, "%s", "");
@@ -184,6 +185,8 @@ void scenarios_table(struct table *t, const struct scenario_rows *r)
 		table_note(t, "~  contains estimates");
 	if (gaps)
 		table_note(t, "%d of %d have layers without a result (>=: at least): run bench -w NAME "
-			"first, or give times with --assume",
-			gaps, r->count);
+			"first, or give times with --assume", gaps, r->count);
+	if (guessed)
+		table_note(t, "%d of %d have layers without an estimate on their device (>=: at least): use "
+			"another -t, or give times with --assume", guessed, r->count);
 }
