@@ -1,5 +1,5 @@
-/* Decompresses, splits and validates lines. A result counts only after the hello that says of which device
- * it is. */
+/* Decompresses, splits and validates lines. A result counts only after a hello, which identifies its
+ * device. */
 #include "config.h"
 
 #include "drive/records.h"

@@ -1,4 +1,4 @@
-/* Shapes of values: lists of dimensions, of which each may be unknown; a rank below 0 is an unknown shape. */
+/* Shapes of values: lists of dimensions, known or not; a negative rank is an unknown shape. */
 #include "config.h"
 
 #include "problem/dim_poly.h"

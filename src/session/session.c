@@ -119,7 +119,7 @@ struct session *session_open(struct config *config, const struct session_options
 	return s;
 }
 
-/* Puts it in the place of the present model, of which nothing stays. */
+/* Replaces the present model and everything that belongs to it. */
 static void subject_take(struct session *s, struct session_subject *next, struct session_plan *sp)
 {
 	struct session_subject *old = s->subject;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 /* Forgets what belongs to the previous model: panes, selection, what is open. */
-static void frame_reset(struct app *app)
+static void stage_reset(struct app *app)
 {
 	struct stage *s = app->stage;
 	for (int i = 0; i < views_count(); i++)
@@ -63,7 +63,7 @@ bool app_open_model(struct app *app, const char *path)
 		return false;
 	}
 	app_agent_cancel(app); /* a run that waits was for the other model */
-	frame_reset(app);
+	stage_reset(app);
 	app->note[0] = '\0';
 	if (app->stage->keeps && !app->stage->fresh)
 		keep_load(app, !app->stage->what_ifs_given, true);

@@ -1,5 +1,5 @@
-/* A chain of layers as one problem: an anchor with epilogues, each of which the kernel of the anchor must
- * take; the chain ends at the first layer that does not fit. */
+/* Joins a chain of layers into one problem: an anchor with epilogues. The anchor's kernel must support each
+ * epilogue; the chain ends at the first layer that it does not support. */
 #include "config.h"
 
 #include "analyze/fusion/fusion_private.h"

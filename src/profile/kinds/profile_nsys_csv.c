@@ -24,7 +24,7 @@
 enum column { START, DURATION, TOTAL, INSTANCES, COUNT, STREAM, DEVICE, BYTES, NAME, OPERATION, COLUMNS };
 
 /* The table that is being read. */
-struct table {
+struct csv_table {
 	enum { NO_TABLE, OTHER, TRACE, SUM } kind;
 	int at[COLUMNS];   /* field of a column, or -1 */
 	double ns, bytes;  /* units of times and of BYTES */
@@ -33,7 +33,7 @@ struct table {
 
 struct csv {
 	struct nsys nsys;
-	struct table table;
+	struct csv_table table;
 	struct sum {
 		struct text name; /* in the arena */
 		double ns;        /* of all */
@@ -74,12 +74,12 @@ static bool is_heading(struct text t, const char *word)
 }
 
 /* Returns the table that the line is the head of; NO_TABLE: another line. */
-static struct table head_of(const struct text *field, int n)
+static struct csv_table head_of(const struct text *field, int n)
 {
 	static const char *const words[] = { [START] = "Start", [DURATION] = "Duration",
 		[TOTAL] = "Total Time", [INSTANCES] = "Instances", [COUNT] = "Count", [STREAM] = "Strm",
 		[DEVICE] = "Device", [BYTES] = "Bytes", [NAME] = "Name", [OPERATION] = "Operation" };
-	struct table t = { .ns = NAN, .bytes = NAN, .fields = n };
+	struct csv_table t = { .ns = NAN, .bytes = NAN, .fields = n };
 	bool is_api = false;
 	for (int c = 0; c < COLUMNS; c++) {
 		t.at[c] = -1;
@@ -119,7 +119,7 @@ static bool is_nsys_csv(const struct profile_head *h)
 
 /* ---- lines ---- */
 
-static struct text at(const struct table *t, const struct text *field, enum column c)
+static struct text at(const struct csv_table *t, const struct text *field, enum column c)
 {
 	return t->at[c] < 0 ? (struct text){ "", 0 } : text_trim(field[t->at[c]]);
 }
@@ -177,7 +177,7 @@ static void add_device(struct csv *c, struct text device)
 static void add_work(struct csv *c, const struct text *field)
 {
 	struct nsys *s = &c->nsys;
-	const struct table *t = &c->table;
+	const struct csv_table *t = &c->table;
 	double start = text_number(at(t, field, START)) * t->ns;
 	double ns = text_number(at(t, field, DURATION)) * t->ns;
 	double bytes = text_number(at(t, field, BYTES)) * t->bytes;
@@ -217,7 +217,7 @@ static void add_work(struct csv *c, const struct text *field)
 
 static void add_sum(struct csv *c, const struct text *field)
 {
-	const struct table *t = &c->table;
+	const struct csv_table *t = &c->table;
 	double ns = text_number(at(t, field, TOTAL)) * t->ns;
 	double count = text_number(at(t, field, t->at[INSTANCES] >= 0 ? INSTANCES : COUNT));
 	struct text name = at(t, field, t->at[NAME] >= 0 ? NAME : OPERATION);
@@ -239,7 +239,8 @@ static void read_line(struct csv *c, struct text line)
 	struct text field[FIELDS_MOST];
 	int n = lines_fields(&c->scratch, line, ',', field, FIELDS_MOST);
 	bool number = n && field[0].n && isdigit((unsigned char)field[0].p[0]);
-	struct table head = number ? (struct table){ .kind = NO_TABLE } : head_of(field, n), *t = &c->table;
+	struct csv_table none = { .kind = NO_TABLE }, *t = &c->table;
+	struct csv_table head = number ? none : head_of(field, n);
 	if (head.kind != NO_TABLE) { /* of several tables of sums of kernels the first counts */
 		bool kernels = head.kind == SUM && head.at[INSTANCES] >= 0;
 		*t = head;
